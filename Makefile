@@ -8,7 +8,7 @@ BODIES ?= 1000000
 on_java = JAVA_HOME="$$(cat .venv/java-home)"
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test cluster referee lint format docs bench sim mutants linear chaos fuzz contracts versions clean setup
+.PHONY: help demo test cluster referee sql lint format docs bench sim mutants linear chaos fuzz contracts versions clean setup
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
@@ -26,6 +26,11 @@ cluster: setup ## Run the tests of a Spark cluster with two workers, some of whi
 
 referee: setup ## Have Delta Spark judge every feature: tables that both engines write by turns
 	@$(on_java) HEADGATE_TESTS_REFEREE=1 .venv/bin/python -m pytest tests/interop/test_delta_spark.py tests/interop/test_delta_api.py tests/interop/test_referee.py tests/interop/test_random_histories.py $(ARGS)
+
+sql: setup ## Run every SQL statement of the bank on classic Spark, on Spark Connect and on Delta Spark
+	@$(on_java) .venv/bin/python -m pytest tests/sql $(ARGS)
+	@$(on_java) HEADGATE_TESTS_SQL=1 HEADGATE_TESTS_ON_CONNECT=1 .venv/bin/python -m pytest tests/spark/connect/test_statements_on_connect.py $(ARGS)
+	@$(on_java) HEADGATE_TESTS_SQL=1 .venv/bin/python -m pytest tests/interop/test_statements_on_delta.py $(ARGS)
 
 lint: setup ## Check style, format, types and layers
 	@.venv/bin/ruff check .

@@ -42,6 +42,8 @@ from headgate.settings import Settings
 from headgate.spark.data_files.option_rows import OPTIONS, WriteKind
 from headgate.spark.data_files.write_options import CONTRADICTIONS
 from headgate.spark.streaming.read_option_rows import READ_OPTIONS, REFUSED_READ_OPTIONS, ReadKind
+from headgate.sql.parse.grammar.rows import STATEMENT_ROWS
+from headgate.sql.parse.grammar.statement_row import StatementRow
 from headgate.sqlstates import SQLSTATES
 from headgate.table import authority
 from headgate.table.authority import Decider
@@ -49,6 +51,7 @@ from headgate.table.stream.commit_files import COMMIT_REFUSALS
 from headgate.table.stream.read_options import READ_CONTRADICTIONS
 
 sys.path.append(str(Path(__file__).parents[1]))
+from tests.sql.summary import sql_bank, sql_differences, sql_ours
 from tests.support.referee_features import FEATURES as REFEREED
 
 PAGES = Path(__file__).parent / "reference"
@@ -392,6 +395,22 @@ def _delta_errors() -> Iterator[str]:
         yield f"| `{row.error.__name__}` | {codes or 'any'} | `{row.raised.__name__}` | {other} |"
 
 
+def _sql() -> Iterator[str]:
+    yield "| statement | form | what it does | what it calls |"
+    yield "|---|---|---|---|"
+    for row in _first_of_each_form():
+        form = row.form.replace("|", "\\|")
+        yield f"| {' '.join(row.leads).upper()} | `{form}` | {row.says} | {row.calls} |"
+
+
+def _first_of_each_form() -> Iterator[StatementRow]:
+    said: set[str] = set()
+    for row in STATEMENT_ROWS:
+        if row.form not in said:
+            said.add(row.form)
+            yield row
+
+
 TABLES: dict[str, Callable[[], Iterator[str]]] = {
     "conflicts": _conflicts,
     "checks": _checks,
@@ -425,6 +444,10 @@ TABLES: dict[str, Callable[[], Iterator[str]]] = {
     "referee": _referee,
     "delta_api": _delta_api,
     "delta_errors": _delta_errors,
+    "sql": _sql,
+    "sql_bank": sql_bank,
+    "sql_differences": sql_differences,
+    "sql_ours": sql_ours,
 }
 
 

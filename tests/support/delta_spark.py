@@ -56,9 +56,9 @@ class DeltaSpark:
     process: subprocess.Popen[str]
     log: Path
 
-    def sql(self, statement: str) -> Answer:
-        """Run a statement; what it gives."""
-        said = self._ask("sql", statement)
+    def sql(self, statement: str, args: Any = None, frames: Mapping[str, str] | None = None) -> Answer:
+        """Run a statement, with parameters, and DataFrames as the queries that make them; what it gives."""
+        said = self._ask("sql", statement, args, dict(frames or {}))
         columns = tuple((name, kind) for name, kind in said["columns"])
         return Answer(columns, [load(row) for row in said["rows"]])
 

@@ -84,9 +84,10 @@ class Referee:
         self._spark.conf.set(_INCREMENTAL, "true")
         return given_up
 
-    def sql(self, text: str) -> Any:
-        """Run a statement: its columns and rows."""
-        return _answer(self._spark.sql(text))
+    def sql(self, text: str, args: Any = None, frames: Mapping[str, str] | None = None) -> Any:
+        """Run a statement, with parameters and DataFrames if there are any: its columns and rows."""
+        made = {name: self._spark.sql(query) for name, query in (frames or {}).items()}
+        return _answer(self._spark.sql(text, args, **made))
 
     def write(self, query: str, path: str, mode: str, options: dict[str, str]) -> None:
         """Write the rows of a query by a DataFrame's writer, some options of which SQL does not have."""
@@ -184,9 +185,18 @@ def _answers(referee: Referee, requests: TextIO) -> Iterator[dict[str, Any]]:
             yield {"refusal": str(exc), "condition": exc.getCondition() or ""}
         except Py4JJavaError as exc:
             thrown = exc.java_exception
-            yield {"refusal": f"{thrown.getClass().getName()}: {thrown.getMessage()}", "condition": ""}
+            said = f"{thrown.getClass().getName()}: {thrown.getMessage()}"
+            yield {"refusal": said, "condition": condition_of(thrown)}
         except Py4JError as exc:
             yield {"refusal": str(exc), "condition": ""}
+
+
+def condition_of(thrown: Any) -> str:
+    """The name that an exception of Java has for its error, if it has one."""
+    try:
+        return thrown.getCondition() or ""
+    except Py4JError:
+        return ""
 
 
 def main(jars: Path, folder: Path) -> None:

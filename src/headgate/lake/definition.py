@@ -166,6 +166,13 @@ class TableAlteration:
         """
         return alter_columns.set_column_comment(self.opened, column_path.parse_path(column), comment)
 
+    def set_column_default(self, column: str, expression: str | None) -> int:
+        """Say in SQL what a column is in new rows that do not say it, or with None nothing.
+
+        Takes the property ``delta.feature.allowColumnDefaults``. Rows that are there stay as they are.
+        """
+        return alter_columns.set_column_default(self.opened, column_path.parse_path(column), expression)
+
     def drop_not_null(self, column: str) -> int:
         """Let a column be null from now on.
 

@@ -5,14 +5,15 @@ opens tables, one or several at one moment, and the lake itself.
 """
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from typing_extensions import override
 
 from headgate.calls import summary
@@ -45,6 +46,7 @@ from headgate.table.commit.background import PostCommitScheduler
 from headgate.table.integrity.check import IntegrityReport
 
 _REGISTERED = "headgate.registration.registered_lakes"
+_SQL, _DOORS = "headgate.sql.run.run", "headgate.sql.session.doors"
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,14 +162,34 @@ class Lake:
         return self._context.open_table(entry).check(str(entry.name), keeper=books, data=data, repair=repair)
 
     def register(self, spark: SparkSession, name: str = "main") -> None:
-        """Have a Spark session know the lake: its tables by name, as in ``DeltaTable.forName(spark, …)``.
+        """Have a Spark session know the lake: its tables by name, as in ``spark.sql("… FROM sales.orders")``.
 
-        A table is then called ``sales.orders``, or ``main.sales.orders`` where Spark has a schema ``sales``
-        too. Sessions that Spark clones later, as for ``foreachBatch``, know the lake as well.
+        So do ``spark.table``, ``df.writeTo``, ``df.write.saveAsTable``, ``insertInto`` and
+        ``DeltaTable.forName``. A table is called ``sales.orders``, or ``main.sales.orders`` where Spark has a
+        schema ``sales`` too; all other names are Spark's. Sessions that Spark clones later, as for
+        ``foreachBatch``, know the lake as well.
 
             lake.register(spark)
         """
         load_face(_REGISTERED, "register")(spark, self, name)
+        load_face(_DOORS, "open_doors")(spark)
+
+    def sql(
+        self,
+        text: str,
+        args: Mapping[str, Any] | Sequence[Any] | None = None,
+        spark: SparkSession | None = None,
+        **frames: Any,
+    ) -> DataFrame:
+        """Run a statement of SQL in which ``sales.orders`` is a table of the lake; what it answers.
+
+        All that is no table of the lake is Spark's. ``args`` are the values of ``:name`` or ``?``, and
+        ``frames`` DataFrames that the text has in braces, both as in ``spark.sql``.
+
+            lake.sql("SELECT * FROM sales.orders WHERE id = :id", {"id": 7}, spark=spark).show()
+        """
+        found: DataFrame = load_face(_SQL, "run")(self, text, args, frames, spark)
+        return found
 
     def unregister(self, spark: SparkSession) -> None:
         """Have a Spark session know the lake no longer.

@@ -344,6 +344,7 @@ class Table:
     move_column = delegate(_alteration, TableAlteration.move_column)
     widen_column = delegate(_alteration, TableAlteration.widen_column)
     set_column_comment = delegate(_alteration, TableAlteration.set_column_comment)
+    set_column_default = delegate(_alteration, TableAlteration.set_column_default)
     drop_not_null = delegate(_alteration, TableAlteration.drop_not_null)
     sync_identity = delegate(_alteration, TableAlteration.sync_identity)
     cluster_by = delegate(_alteration, TableAlteration.cluster_by)

@@ -73,7 +73,11 @@ def find_lake(spark: SparkSession, parts: Sequence[str]) -> LakeTable | None:
 
     A lake is meant by its own name, or if it has a schema of that name: the first one registered wins.
     """
-    lakes = registered_lakes(spark)
+    return find_in(registered_lakes(spark), parts)
+
+
+def find_in(lakes: Mapping[str, Lake], parts: Sequence[str]) -> LakeTable | None:
+    """The same among these lakes."""
     if len(parts) == 3 and parts[0].lower() in lakes:
         return LakeTable(lakes[parts[0].lower()], TableName(parts[1], parts[2]))
     if len(parts) != 2:

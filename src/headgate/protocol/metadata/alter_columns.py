@@ -33,7 +33,7 @@ from headgate.protocol.stats import indexed_columns
 from headgate.spelling import did_you_mean
 
 _CONSTRAINT, _COLLATIONS = "delta.constraints.", "__COLLATIONS"
-_GENERATED, _COMMENT = "delta.generationExpression", "comment"
+_GENERATED, _DEFAULT, _COMMENT = "delta.generationExpression", "CURRENT_DEFAULT", "comment"
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +193,27 @@ def set_column_comment(state: State, path: Path, comment: str | None) -> Metadat
     def change(column: Field) -> Field:
         others = {key: value for key, value in column.metadata.items() if key != _COMMENT}
         return replace(column, metadata=others if comment is None else {**others, _COMMENT: comment})
+
+    return _change_field(state, path, change)
+
+
+def set_column_default(state: State, path: Path, expression: str | None) -> Metadata:
+    """The metadata with what a column is by default, or with None without; rows that are there stay."""
+    if expression is not None and not state.protocol.has("allowColumnDefaults"):
+        raise InvalidRequest(
+            f"column {format_path(path)} cannot have a default, because the table allows none: first set "
+            "the property delta.feature.allowColumnDefaults to 'supported'",
+            code="WRONG_COLUMN_DEFAULTS_FOR_DELTA_FEATURE_NOT_ENABLED",
+        )
+
+    def change(column: Field) -> Field:
+        if _GENERATED in column.metadata or identity_columns.is_identity(column):
+            raise InvalidRequest(
+                f"column {format_path(path)} is computed, so it has no default: leave the default out",
+                code="DELTA_UNSUPPORTED_ALTER_TABLE_CHANGE_COL_OP",
+            )
+        others = {key: value for key, value in column.metadata.items() if key != _DEFAULT}
+        return replace(column, metadata=others if expression is None else {**others, _DEFAULT: expression})
 
     return _change_field(state, path, change)
 

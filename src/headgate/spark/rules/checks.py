@@ -79,6 +79,7 @@ def constraint_violation(
             if "char" in found[1]
             else "DELTA_CAST_OVERFLOW_IN_TABLE_WRITE",
             constraint=found[1],
+            value=found[2],
         )
     if (found := _RULE.search(told)) is None:
         return None

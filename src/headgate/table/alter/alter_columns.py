@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from headgate.protocol.actions import Metadata, Version
-from headgate.protocol.metadata import alter_columns
+from headgate.protocol.metadata import alter_columns, stored_expressions
 from headgate.protocol.metadata.alter_columns import After, ColumnPosition, First
 from headgate.protocol.schema import column_ids
 from headgate.protocol.schema import json as schema_json
@@ -79,6 +79,14 @@ def set_column_comment(table: OpenedTable, path: Path, comment: str | None) -> V
     base = table.snapshot()
     metadata = alter_columns.set_column_comment(base.state, path, comment)
     return _commit(table, base, _column_operation(path, {"comment": comment}), metadata)
+
+
+def set_column_default(table: OpenedTable, path: Path, expression: str | None) -> Version:
+    """Say what a column is by default, or with None nothing; the version that says so."""
+    base = table.snapshot()
+    metadata = alter_columns.set_column_default(base.state, path, expression)
+    stored_expressions.check_new_expressions(metadata, base.state.metadata)
+    return _commit(table, base, _column_operation(path, {"default": expression}), metadata)
 
 
 def _column_operation(path: Path, what: Mapping[str, object]) -> Operation:

@@ -315,6 +315,31 @@ def test_a_column_may_become_nullable_and_be_described() -> None:
     assert schema_of(unsaid) == schema_of(state().metadata)
 
 
+def test_a_column_may_have_a_default_where_the_table_allows_it() -> None:
+    plain = state(
+        Struct((*SCHEMA.fields, Field("made", LONG, metadata={"delta.generationExpression": "id"})))
+    )
+    allowing = replace(
+        plain,
+        protocol=msgspec.structs.replace(
+            plain.protocol, min_writer_version=7, writer_features=frozenset({"allowColumnDefaults"})
+        ),
+    )
+
+    said = alter_columns.set_column_default(allowing, ("lines",), "array()")
+    unsaid = alter_columns.set_column_default(replace(allowing, metadata=said), ("lines",), None)
+
+    found = schema_of(said).find("lines")
+    assert found is not None
+    assert found.metadata["CURRENT_DEFAULT"] == "array()"
+    assert schema_of(unsaid) == schema_of(allowing.metadata)
+    with pytest.raises(InvalidRequest, match="allows none") as refused:
+        alter_columns.set_column_default(plain, ("lines",), "array()")
+    assert refused.value.code == "WRONG_COLUMN_DEFAULTS_FOR_DELTA_FEATURE_NOT_ENABLED"
+    with pytest.raises(InvalidRequest, match="computed"):
+        alter_columns.set_column_default(allowing, ("made",), "1")
+
+
 def test_the_list_of_columns_with_statistics_follows() -> None:
     listed = with_properties(state(), delta__dataSkippingStatsColumns="id, address.city ,`odd, name`,lines")
 

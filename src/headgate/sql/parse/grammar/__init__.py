@@ -1,0 +1,1 @@
+"""The statements by their first words: rows of the grammar, and how each is read."""

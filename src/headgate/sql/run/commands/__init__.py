@@ -1,0 +1,1 @@
+"""What each statement does, by the noun it is about."""
