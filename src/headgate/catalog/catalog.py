@@ -43,7 +43,7 @@ from headgate.catalog.ports.commits import (
     Unknown,
 )
 from headgate.catalog.ports.directory import StagingTable, TableEntry, TableName
-from headgate.catalog.ports.groups import GroupLost, GroupOutcome, GroupProposal, GroupRatified
+from headgate.catalog.ports.groups import GroupLost, GroupOutcome, GroupProposal, GroupRatified, RatifiedGroup
 from headgate.catalog.ports.handover import ReleaseStatus
 from headgate.catalog.ports.integrity import TableBooks
 from headgate.catalog.ports.policies import CommitPolicy
@@ -52,6 +52,7 @@ from headgate.catalog.ports.serving import CommitRecord, LoadedTable, LogHints
 from headgate.catalog.ratification import multi_table, refusals
 from headgate.catalog.ratification.external_commits import ExternalCommitImporter
 from headgate.catalog.ratification.external_review import ExternalReview
+from headgate.catalog.ratification.group_records import GroupReader
 from headgate.catalog.ratification.log_notes import LogNotes
 from headgate.catalog.ratification.proposal_reader import ProposalReader
 from headgate.catalog.ratification.publication import PublishedWatermarks
@@ -195,6 +196,9 @@ class Catalog:
     def outcome_of_group(self, group: GroupProposal) -> GroupOutcome[RatifiedCommit]:
         self._check_sees({*group.participants, *group.read_only})
         return multi_table.group_outcome(self._database, group, self._principal)
+
+    def groups_with(self, commits: Iterable[tuple[TableId, Version]]) -> tuple[RatifiedGroup, ...]:
+        return GroupReader(self._database, self._principal).groups_with(commits)
 
     def tails(self, table_ids: Iterable[TableId]) -> Mapping[TableId, Tail]:
         wanted = tuple(table_ids)
@@ -355,10 +359,7 @@ class Catalog:
         return self._recoveries
 
     def ahead(self) -> tuple[str, ...]:
-        """The tables, of those that were committed to last, whose log goes on after the latest version.
-
-        Told to the owner of the lake alone.
-        """
+        """The tables, of those committed to last, whose log goes on after the latest version; for the owner."""
         return self._external_commits.ahead() if self._principal == OWNER else ()
 
     def accept_version(self, name: TableName, version: Version) -> Version:
@@ -378,7 +379,6 @@ class Catalog:
         self.publications.mark(table_id, version)
 
     def books(self, table_id: TableId) -> TableBooks:
-        """What is written down of one table, for whoever checks it."""
         return CatalogAuditor(self._database, table_id, self.mark_published, self._principal)
 
     def connections_in_use(self) -> float:

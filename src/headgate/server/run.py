@@ -16,7 +16,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import cast
 
@@ -30,6 +30,7 @@ from headgate.catalog.ports.serving import CountsConnections
 from headgate.errors import InvalidRequest
 from headgate.server.app import ServerParts, create_app
 from headgate.server.caller import Authenticator
+from headgate.server.console.session import new_key
 from headgate.server.exposure import has_tls
 from headgate.server.lakes import ServedLake, ServedLakes
 from headgate.server.operations.metered_catalog import meter
@@ -55,6 +56,7 @@ class ServerPlan:
     settings: ServerSettings
     open_catalog: OpenCatalog
     make_authenticator: Callable[[ServerSettings, ServedLakes], Authenticator]
+    console_key: bytes = field(default_factory=new_key, repr=False)
 
 
 @contextmanager
@@ -81,7 +83,9 @@ def opened_parts(plan: ServerPlan) -> Iterator[ServerParts]:
             hook.start()
         served = ServedLakes(lakes)
         authenticator = plan.make_authenticator(plan.settings, served)
-        yield ServerParts(served, authenticator, operations=operations, webhooks=hooks)
+        yield ServerParts(
+            served, authenticator, operations=operations, webhooks=hooks, console_key=plan.console_key
+        )
 
 
 @contextmanager
