@@ -1,7 +1,8 @@
 """Lakes to look at in the console, made without Spark: a small one, and one that means harm."""
 
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
@@ -10,6 +11,7 @@ import headgate
 from headgate.catalog.embedded import open_catalog
 from headgate.catalog.ports.access import secret_digest
 from headgate.catalog.ports.catalog import LakeCatalog
+from headgate.catalog.targets import DATABASE_FILE
 from headgate.clock import SystemWorld
 from headgate.errors import HeadgateError
 from headgate.server.app import ServerParts, create_app
@@ -32,17 +34,17 @@ DAYS = 6
 
 @dataclass(frozen=True)
 class ConsoleServer:
-    """A server over a lake, with tokens of the owner and of others by their names."""
+    """A server over lakes, with tokens of the owner and of others by their names."""
 
     url: str
-    folder: Path
-    catalog: LakeCatalog
+    catalogs: dict[str, LakeCatalog]
     operations: Operations
     tokens: dict[str, str]
 
     @property
-    def lake(self) -> str:
-        return f"{self.url}/console/lakes/main"
+    def catalog(self) -> LakeCatalog:
+        """The catalog of ``main``, on behalf of its owner."""
+        return self.catalogs["main"]
 
 
 def build_small_lake(folder: Path) -> None:
@@ -114,25 +116,68 @@ def build_hostile_lake(folder: Path) -> None:
 
 
 @contextmanager
-def console_server(folder: Path, *, publishes: bool = True) -> Iterator[ConsoleServer]:
-    """A real server over a lake that is there, with accounts, until the block ends."""
+def console_server(folders: Mapping[str, Path]) -> Iterator[ConsoleServer]:
+    """A real server over lakes that are there, one of them ``main``, with accounts, until the block ends."""
     operations = make_operations(ServerSettings(events_seconds=0.05))
     settings = Settings(publish=Publish.ON_DEMAND)
-    with closing(open_catalog(folder)) as catalog:
-        after_commit = PostCommitScheduler(settings, catalog.copies.write_if_due)
-        lake = ServedLake("main", meter("main", catalog, operations.metrics), after_commit, settings)
-        publisher = Publisher(lake, seconds=0.05)
-        operations.metrics.watch_lake(
-            "main", LakeGauges(publisher.unpublished, publisher.lag_seconds, lambda: 0.0)
-        )
-        if publishes:
-            publisher.run_once(head_start=False)
-        lakes = ServedLakes((lake,))
+    with ExitStack() as stack:
+        catalogs = {name: stack.enter_context(closing(open_catalog(at))) for name, at in folders.items()}
+        served = tuple(_served(name, each, operations, settings) for name, each in catalogs.items())
+        lakes = ServedLakes(served)
         authenticator = CredentialAuthenticator(lakes, SystemWorld(), secret_digest(ADMIN))
-        app = create_app(ServerParts(lakes, authenticator, operations=operations))
         tokens = {"owner": ADMIN}
         for name in ("bob", "carol", "nobody"):
-            tokens[name] = catalog.tokens.create(name, ttl_ms=3_600_000).secret
-        with running(app) as url:
-            yield ConsoleServer(url, folder, catalog, operations, tokens)
-            operations.drain.begin()
+            tokens[name] = catalogs["main"].tokens.create(name, ttl_ms=3_600_000).secret
+        url = stack.enter_context(
+            running(create_app(ServerParts(lakes, authenticator, operations=operations)))
+        )
+        stack.callback(operations.drain.begin)
+        yield ConsoleServer(url, catalogs, operations, tokens)
+
+
+def _served(name: str, catalog: LakeCatalog, operations: Operations, settings: Settings) -> ServedLake:
+    after_commit = PostCommitScheduler(settings, catalog.copies.write_if_due)
+    lake = ServedLake(name, meter(name, catalog, operations.metrics), after_commit, settings)
+    publisher = Publisher(lake, seconds=0.05)
+    gauges = LakeGauges(publisher.unpublished, publisher.lag_seconds, lambda: 0.0)
+    operations.metrics.watch_lake(name, gauges)
+    publisher.run_once(head_start=False)
+    return lake
+
+
+def multiply_tables(folder: Path, count: int) -> None:
+    """Have a lake's database list so many more tables, which look like the first one there is."""
+    with closing(sqlite3.connect(folder / DATABASE_FILE)) as db, db:
+        first = dict(_first_row(db, "SELECT * FROM tables WHERE state = 'live' ORDER BY table_name LIMIT 1"))
+        names = ", ".join(first)
+        values = ", ".join("?" for _ in first)
+        rows = [
+            tuple((first | {"table_id": f"{n:08}-copy", "table_name": f"t_{n:06}"}).values()) for n in range(count)
+        ]
+        db.executemany(f"INSERT INTO tables ({names}) VALUES ({values})", rows)
+
+
+def multiply_versions(folder: Path, count: int) -> str:
+    """Give the first table so many more versions, of which the database alone knows; the table's name."""
+    with closing(sqlite3.connect(folder / DATABASE_FILE)) as db, db:
+        table = dict(_first_row(db, "SELECT * FROM tables WHERE state = 'live' ORDER BY table_name LIMIT 1"))
+        mine = (table["table_id"],)
+        last = dict(
+            _first_row(db, "SELECT * FROM commits WHERE table_id = ? ORDER BY version DESC LIMIT 1", mine)
+        )
+        names, values = ", ".join(last), ", ".join("?" for _ in last)
+        start, stamp = last["version"] + 1, last["in_commit_timestamp"]
+        rows = [
+            tuple((last | {"version": start + n, "txn_id": f"many-{n}", "in_commit_timestamp": stamp + n}).values())
+            for n in range(count)
+        ]
+        db.executemany(f"INSERT INTO commits ({names}) VALUES ({values})", rows)
+        end = start + count - 1
+        db.execute("UPDATE tables SET latest = ?, published = ? WHERE table_id = ?", (end, end, *mine))
+        return f"{table['schema_name']}.{table['table_name']}"
+
+
+def _first_row(db: sqlite3.Connection, query: str, values: tuple[object, ...] = ()) -> sqlite3.Row:
+    db.row_factory = sqlite3.Row
+    row: sqlite3.Row = db.execute(query, values).fetchone()
+    return row

@@ -20,7 +20,7 @@ from headgate.server.routes.events.stream import EventStream
 
 _TABLES_ON_A_PAGE = 40
 _LATEST_EVENTS = 2_000
-_FEW_EVENTS = 8
+_FEW_EVENTS = 6
 _STREAM_TYPE = "text/event-stream"
 
 

@@ -79,7 +79,7 @@ def partition_plot(files: pa.Table, metadata: Metadata) -> tuple[Plot | None, in
     grouped = pa.table({"value": pc.fill_null(values, "null"), "size": files["size"]}).group_by("value")
     found = grouped.aggregate([("size", "sum")]).sort_by([("size_sum", "descending")])
     top = found.slice(0, MOST_PARTITIONS)
-    bars = zip(top["value"].to_pylist(), top["size_sum"].to_pylist(), strict=True)
+    bars = sorted(zip(top["value"].to_pylist(), top["size_sum"].to_pylist(), strict=True))
     return make_plot(f"Bytes by {column}", bars, "bytes"), found.num_rows
 
 

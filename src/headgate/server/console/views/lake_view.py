@@ -82,18 +82,20 @@ def lake_activity(events: Iterable[Event], now_ms: int) -> LakeActivityView:
     minute = now_ms // _MINUTE_MS
     commits: dict[int, int] = dict.fromkeys(range(minute - MINUTES + 1, minute + 1), 0)
     others: dict[EventKind, int] = {}
+    just_now = 0
     for event in events:
         at = event.timestamp // _MINUTE_MS
         if at not in commits:
             continue
         if event.kind is EventKind.COMMIT:
             commits[at] += 1
+            just_now += event.timestamp > now_ms - _MINUTE_MS
         else:
             others[event.kind] = others.get(event.kind, 0) + 1
     bars = ((_clock(at), number) for at, number in commits.items())
     return LakeActivityView(
         make_plot(f"Commits per minute in the last {MINUTES} minutes", bars),
-        commits[minute] + commits[minute - 1],
+        just_now,
         others.get(EventKind.REFUSAL, 0),
         others.get(EventKind.INCIDENT, 0),
     )
