@@ -13,7 +13,7 @@ CSRF = re.compile(r'name="csrf" value="([^"]+)"')
 
 @dataclass
 class ConsoleClient:
-    """One visitor; forms are sent with the CSRF token of the page that was seen last, unless told otherwise."""
+    """One visitor; forms have the CSRF token of the page that was seen last, unless told otherwise."""
 
     url: str
     cookies: dict[str, str] = field(default_factory=dict)
@@ -28,7 +28,11 @@ class ConsoleClient:
         return self.get(path, {"hx-request": "true", "hx-request-type": "partial"})
 
     def post(
-        self, path: str, fields: Mapping[str, str], headers: Mapping[str, str] | None = None, csrf: str | None = None
+        self,
+        path: str,
+        fields: Mapping[str, str],
+        headers: Mapping[str, str] | None = None,
+        csrf: str | None = None,
     ) -> Answer:
         """Send a form."""
         body = urlencode({"csrf": self.csrf if csrf is None else csrf, **fields}).encode()

@@ -54,8 +54,8 @@ def build_small_lake(folder: Path) -> None:
         lake.create_schema("people")
         orders = lake.create_table(
             "sales.orders",
-            "id BIGINT NOT NULL COMMENT 'Counted up by the till', day DATE, amount DECIMAL(10,2) COMMENT 'In euro', "
-            "address STRUCT<city: STRING, zip: STRING>",
+            "id BIGINT NOT NULL COMMENT 'Counted up by the till', day DATE, "
+            "amount DECIMAL(10,2) COMMENT 'In euro', address STRUCT<city: STRING, zip: STRING>",
             partition_by=["day"],
             comment="Every order of the shop, by day",
             properties={"delta.checkpointInterval": "5", "shop.owner": "till"},
@@ -141,7 +141,6 @@ def _served(name: str, catalog: LakeCatalog, operations: Operations, settings: S
     publisher = Publisher(lake, seconds=0.05)
     gauges = LakeGauges(publisher.unpublished, publisher.lag_seconds, lambda: 0.0)
     operations.metrics.watch_lake(name, gauges)
-    publisher.run_once(head_start=False)
     return lake
 
 
@@ -151,10 +150,13 @@ def multiply_tables(folder: Path, count: int) -> None:
         first = dict(_first_row(db, "SELECT * FROM tables WHERE state = 'live' ORDER BY table_name LIMIT 1"))
         names = ", ".join(first)
         values = ", ".join("?" for _ in first)
-        rows = [
-            tuple((first | {"table_id": f"{n:08}-copy", "table_name": f"t_{n:06}"}).values()) for n in range(count)
-        ]
+        rows = [tuple((first | _copy(n)).values()) for n in range(count)]
         db.executemany(f"INSERT INTO tables ({names}) VALUES ({values})", rows)
+
+
+def _copy(number: int) -> dict[str, str]:
+    table_id = f"{number:08}-0000-4000-8000-000000000000"
+    return {"table_id": table_id, "location": table_id, "table_name": f"t_{number:06}"}
 
 
 def multiply_versions(folder: Path, count: int) -> str:
@@ -168,7 +170,11 @@ def multiply_versions(folder: Path, count: int) -> str:
         names, values = ", ".join(last), ", ".join("?" for _ in last)
         start, stamp = last["version"] + 1, last["in_commit_timestamp"]
         rows = [
-            tuple((last | {"version": start + n, "txn_id": f"many-{n}", "in_commit_timestamp": stamp + n}).values())
+            tuple(
+                (
+                    last | {"version": start + n, "txn_id": f"many-{n}", "in_commit_timestamp": stamp + n}
+                ).values()
+            )
             for n in range(count)
         ]
         db.executemany(f"INSERT INTO commits ({names}) VALUES ({values})", rows)

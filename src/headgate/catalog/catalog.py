@@ -21,6 +21,7 @@ from headgate.catalog.activity.subscriptions import EventLog
 from headgate.catalog.database.engine import Database
 from headgate.catalog.database.gathered_writes import GatheredWrites
 from headgate.catalog.decision import DEFAULT_LIMITS, Decision, UnpublishedLimits
+from headgate.catalog.directory import table_search
 from headgate.catalog.directory.directory import DatabaseDirectory
 from headgate.catalog.directory.directory_copy import DirectoryCopyWriter
 from headgate.catalog.directory.purge import Disposal
@@ -239,6 +240,9 @@ class Catalog:
         except TableNotFound:  # unless one is on its way into the catalog
             return tuple(self.resolve(name) for name in wanted)
 
+    def search_tables(self, words: str, *, offset: int, limit: int) -> tuple[tuple[TableEntry, ...], int]:
+        return table_search.search_tables(self._directory, words, offset, limit)
+
     def resolve_id(self, table_id: TableId) -> TableEntry:
         return self._directory.resolve_id(table_id)
 
@@ -359,16 +363,13 @@ class Catalog:
         return self._recoveries
 
     def ahead(self) -> tuple[str, ...]:
-        """The tables, of those committed to last, whose log goes on after the latest version; for the owner."""
         return self._external_commits.ahead() if self._principal == OWNER else ()
 
     def accept_version(self, name: TableName, version: Version) -> Version:
-        """Take in what others published up to this version on one's own behalf; the latest version then."""
         standing = Proposer(self._principal, self._policies())
         return self._external_commits.accept(self.resolve(name).table_id, version, standing)
 
     def set_aside_version(self, name: TableName, version: Version) -> str:
-        """Move a file away that is in the place of a version, and is none; its path from then on."""
         entry = self.resolve(name)
         externals = ExternalReview(self._database, self._world, self._terms.partitionings)
         return externals.set_aside(
@@ -385,7 +386,6 @@ class Catalog:
         return self._database.connections_in_use()
 
     def close(self) -> None:
-        """Give the database's connections back."""
         self._database.close()
 
     def _check_sees(self, table_ids: Iterable[TableId]) -> None:

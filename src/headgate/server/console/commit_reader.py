@@ -1,4 +1,4 @@
-"""What do the commits of some versions say? Read by their names: nothing is listed, however long the log is."""
+"""What do the commits of some versions say? Read by name, so nothing is listed."""
 
 from collections.abc import Iterable
 

@@ -1,7 +1,7 @@
 """How is a table opened for a page, and not anew for the next one? By who may see it, and for reading only.
 
-Who asks is asked about at every page: the catalog loads the table on behalf of the caller first, and what is kept
-from an earlier page of the same caller spares reading the log again, nothing else.
+Who asks is asked about at every page: the catalog loads the table on behalf of the caller first, and what
+is kept from an earlier page of the same caller spares reading the log again, nothing else.
 """
 
 import threading

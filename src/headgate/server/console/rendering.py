@@ -1,7 +1,8 @@
-"""How does a value become a page? By a template that only renders: text is escaped, what is missing is an error.
+"""How does a value become a page? By a template that only renders: text is escaped, gaps are errors.
 
-What people and programs wrote, such as a comment or the name of a column, goes through ``foreign``: signs that turn
-the direction of text or cannot be seen are spelled out, so no name can pretend to be another (T11).
+What people and programs wrote, such as a comment or the name of a column, goes through ``foreign``: signs
+that turn the direction of text or cannot be seen are spelled out, so no name can pretend to be another
+(T11).
 """
 
 import hashlib

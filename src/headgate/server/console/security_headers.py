@@ -1,4 +1,4 @@
-"""What may a page of the console do? Load its own files, and nothing else, wherever its text came from (T11)."""
+"""What may a page of the console do? Load its own files and nothing else, whoever wrote its text (T11)."""
 
 from litestar.enums import ScopeType
 from litestar.middleware import ASGIMiddleware

@@ -2,9 +2,9 @@
 
     headgate_console=eyJhbGciOiJkaXIiLCJlbmMiOiJBMjU2R0NNIn0..…    HttpOnly; SameSite=Strict; Path=/
 
-Nothing of a session is in an address, in a page or in the browser's storage, but for the CSRF token, which is in
-every form that changes something. The token is asked about at every request, so one that is taken back ends the
-session; all sessions end with the server, which makes a key of its own when it starts.
+Nothing of a session is in an address, in a page or in the browser's storage, but for the CSRF token, which
+is in every form that changes something. The token is asked about at every request, so one that is taken
+back ends the session; all sessions end with the server, which makes a key of its own when it starts.
 """
 
 import secrets
@@ -63,8 +63,8 @@ class SessionSeal:
         sealed = jwe.encrypt_compact(dict(_HEADER), msgspec.json.encode(session), self._key)
         if len(sealed) > _LONGEST_COOKIE:
             raise InvalidRequest(
-                "this token is too long for a session of the console: sign in with a token of the lake, which "
-                "headgate token create makes"
+                "this token is too long for a session of the console: sign in with a token of the lake, "
+                "which headgate token create makes"
             )
         return self._cookie(sealed, SESSION_SECONDS)
 

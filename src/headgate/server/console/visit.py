@@ -1,13 +1,13 @@
 """Who looks at a page, and on whose behalf is the catalog asked for it? Decided once a request, as ``visit``.
 
-A visit acts as the caller, never as the owner of the lake: whatever the API hides from somebody, the console hides
-too, because both ask the same catalog in the same name (T14).
+A visit acts as the caller, never as the owner of the lake: whatever the API hides from somebody, the
+console hides too, because both ask the same catalog in the same name (T14).
 """
 
 import hmac
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 from litestar import Request
@@ -15,11 +15,15 @@ from litestar.datastructures import State
 from litestar.di import NamedDependency
 
 from headgate.catalog.ports.catalog import LakeCatalog
-from headgate.catalog.ports.directory import parse_name
+from headgate.catalog.ports.commits import TableId
+from headgate.catalog.ports.directory import TableEntry, TableSearch, parse_name
+from headgate.catalog.ports.groups import GroupRecords, RatifiedGroup
 from headgate.errors import InvalidRequest, NotAuthenticated, RequestRefused, TableNotFound
+from headgate.protocol.actions import Version
 from headgate.server.caller import Authenticator, Caller, NoAuthentication
 from headgate.server.console.open_tables import OpenTables, VisitedTable
 from headgate.server.console.session import ConsoleSession, SessionSeal, new_session
+from headgate.server.console.views import lake_view
 from headgate.server.exposure import is_loopback
 from headgate.server.lakes import ServedLake, ServedLakes
 from headgate.server.operations.parts import Operations
@@ -55,6 +59,33 @@ class VisitedLake:
     @property
     def now_ms(self) -> int:
         return self.served.world.now_ms()
+
+    def search_tables(self, words: str, offset: int, limit: int) -> tuple[tuple[TableEntry, ...], int]:
+        """Some of the tables that have these words in their names, and how many there are."""
+        search: TableSearch | None = (
+            cast("Any", self.catalog) if hasattr(self.catalog, "search_tables") else None
+        )
+        if search is not None:
+            return search.search_tables(words, offset=offset, limit=limit)
+        found = lake_view.matching_tables(self.catalog.tables(), words)
+        return found[offset : offset + limit], len(found)
+
+    def groups_with(self, commits: Iterable[tuple[TableId, Version]]) -> tuple[RatifiedGroup, ...]:
+        """What was ratified together with these commits, from a catalog that tells."""
+        records: GroupRecords | None = (
+            cast("Any", self.catalog) if hasattr(self.catalog, "groups_with") else None
+        )
+        return () if records is None else records.groups_with(commits)
+
+    def visible_names(self, table_ids: Iterable[TableId]) -> dict[TableId, str]:
+        """The names of those of these tables that who visits may see."""
+        names = {}
+        for table_id in set(table_ids):
+            try:
+                names[table_id] = str(self.catalog.resolve_id(table_id).name)
+            except TableNotFound:
+                continue
+        return names
 
     def table(self, name: str) -> VisitedTable:
         """The table of that name; ``TableNotFound`` if there is none for who visits."""

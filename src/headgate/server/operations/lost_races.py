@@ -1,7 +1,7 @@
 """Which proposals found their version taken, and by whom? The last of them, as long as this process runs.
 
-Losing a race is an answer and no event: most who lose go on after the winners and are ratified. Whoever asks why
-something is slow, or fails, wants to see who met whom all the same.
+Losing a race is an answer and no event: most who lose go on after the winners and are ratified. Whoever
+asks why something is slow, or fails, wants to see who met whom all the same.
 """
 
 import threading

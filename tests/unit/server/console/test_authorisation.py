@@ -9,8 +9,28 @@ from tests.support.console_lakes import ConsoleServer
 from tests.unit.server.console.conftest import Visitor
 
 LAKE = "/console/lakes/main"
-TABLE_PAGES = ("", "/rows", "/files", "/versions", "/versions/1", "/compare", "/maintenance", "/check", "/release")
-LAKE_PAGES = ("", "/tables", "/events", "/conflicts", "/transactions", "/grants", "/rules", "/maintenance", "/adopt")
+TABLE_PAGES = (
+    "",
+    "/rows",
+    "/files",
+    "/versions",
+    "/versions/1",
+    "/compare",
+    "/maintenance",
+    "/check",
+    "/release",
+)
+LAKE_PAGES = (
+    "",
+    "/tables",
+    "/events",
+    "/conflicts",
+    "/transactions",
+    "/grants",
+    "/rules",
+    "/maintenance",
+    "/adopt",
+)
 
 
 def without_request(body: bytes) -> str:
@@ -22,7 +42,9 @@ def without_request(body: bytes) -> str:
 def test_a_hidden_table_looks_like_one_that_is_not_there(visitor: Visitor, page: str) -> None:
     bob = visitor("bob")
 
-    hidden, absent = (bob.get(f"{LAKE}/tables/people.{name}{page}") for name in ("customers", "nothing_at_all"))
+    hidden, absent = (
+        bob.get(f"{LAKE}/tables/people.{name}{page}") for name in ("customers", "nothing_at_all")
+    )
 
     assert hidden.status == absent.status == 404
     assert without_request(hidden.body) == without_request(absent.body)
@@ -33,7 +55,9 @@ def test_a_hidden_table_looks_like_one_that_is_not_there(visitor: Visitor, page:
 def test_a_part_of_a_hidden_page_is_hidden_too(visitor: Visitor, page: str) -> None:
     bob = visitor("bob")
 
-    hidden, absent = (bob.part(f"{LAKE}/tables/people.{name}{page}") for name in ("customers", "nothing_at_all"))
+    hidden, absent = (
+        bob.part(f"{LAKE}/tables/people.{name}{page}") for name in ("customers", "nothing_at_all")
+    )
 
     assert hidden.status == absent.status == 404
     assert hidden.body == absent.body
@@ -59,7 +83,13 @@ def test_a_lake_that_a_token_is_not_for_is_not_there(visitor: Visitor) -> None:
 
 def test_who_may_read_may_not_grant(console: ConsoleServer, visitor: Visitor) -> None:
     bob, before = visitor("bob"), console.catalog.granting.grants()
-    form = {"deed": "grant", "privilege": "DROP", "on": "sales.orders", "principal": "bob", "confirmed": "yes"}
+    form = {
+        "deed": "grant",
+        "privilege": "DROP",
+        "on": "sales.orders",
+        "principal": "bob",
+        "confirmed": "yes",
+    }
 
     assert bob.post(f"{LAKE}/grants", form).status == 403
     assert console.catalog.granting.grants() == before

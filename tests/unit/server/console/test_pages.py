@@ -20,7 +20,9 @@ STATIC = resources.files(PACKAGE).joinpath("static")
 RAW = re.compile(r"<script>alert|<img src=x|<b>bold|<i>domain|onerror=alert\(1\)>\"'`[^&]", re.IGNORECASE)
 
 
-@pytest.mark.parametrize("path", [*(LAKE + page for page in LAKE_PAGES), *(TABLE + page for page in TABLE_PAGES)])
+@pytest.mark.parametrize(
+    "path", [*(LAKE + page for page in LAKE_PAGES), *(TABLE + page for page in TABLE_PAGES)]
+)
 def test_every_page_is_answered_with_its_headers(visitor: Visitor, path: str) -> None:
     answer = visitor("owner").get(path)
 
@@ -62,10 +64,17 @@ def test_scripts_are_small_and_bring_their_licences() -> None:
 
 def test_a_static_file_may_be_kept_and_its_type_is_told(console: ConsoleServer) -> None:
     client = ConsoleClient(console.url)
-    for name, kind in (("console.css", "text/css"), ("console.js", "text/javascript"), ("icon.svg", "image/svg+xml")):
+    for name, kind in (
+        ("console.css", "text/css"),
+        ("console.js", "text/javascript"),
+        ("icon.svg", "image/svg+xml"),
+    ):
         answer = client.get(f"/console/static/{name}")
         assert answer.status == 200 and answer.headers["content-type"].startswith(kind)
-        assert "immutable" in answer.headers["cache-control"] and answer.headers["x-content-type-options"] == "nosniff"
+        assert (
+            "immutable" in answer.headers["cache-control"]
+            and answer.headers["x-content-type-options"] == "nosniff"
+        )
 
 
 @pytest.mark.parametrize("name", ["..%2f__init__.py", "%2e%2e/router.py", "..%5crouter.py", "templates"])

@@ -69,12 +69,19 @@ def test_who_has_no_session_is_sent_to_sign_in_and_then_back(console: ConsoleSer
     client = ConsoleClient(console.url)
 
     asked = client.get("/console/lakes/main/events")
-    assert asked.status == 303 and asked.headers["location"] == "/console/sign-in?next=/console/lakes/main/events"
-    assert client.sign_in(ADMIN, "/console/lakes/main/events").headers["location"] == "/console/lakes/main/events"
+    assert (
+        asked.status == 303
+        and asked.headers["location"] == "/console/sign-in?next=/console/lakes/main/events"
+    )
+    assert (
+        client.sign_in(ADMIN, "/console/lakes/main/events").headers["location"]
+        == "/console/lakes/main/events"
+    )
 
 
 @pytest.mark.parametrize(
-    "elsewhere", ["https://evil.example/", "//evil.example/console/", "/console//evil.example", "/\\evil.example"]
+    "elsewhere",
+    ["https://evil.example/", "//evil.example/console/", "/console//evil.example", "/\\evil.example"],
 )
 def test_signing_in_leads_nowhere_else(console: ConsoleServer, elsewhere: str) -> None:
     assert ConsoleClient(console.url).sign_in(ADMIN, elsewhere).headers["location"] == "/"
@@ -107,7 +114,9 @@ def test_who_signs_out_has_no_session_left(visitor: Visitor) -> None:
     assert client.get("/console/lakes/main").status == 303
 
 
-def test_a_form_without_the_token_of_the_session_does_nothing(console: ConsoleServer, visitor: Visitor) -> None:
+def test_a_form_without_the_token_of_the_session_does_nothing(
+    console: ConsoleServer, visitor: Visitor
+) -> None:
     client = visitor("owner")
 
     assert client.post(GRANTS, GRANT, csrf="").status == 403
@@ -115,7 +124,9 @@ def test_a_form_without_the_token_of_the_session_does_nothing(console: ConsoleSe
     assert not granted(console, "eve")
 
 
-def test_a_form_from_another_site_does_nothing_even_with_the_token(console: ConsoleServer, visitor: Visitor) -> None:
+def test_a_form_from_another_site_does_nothing_even_with_the_token(
+    console: ConsoleServer, visitor: Visitor
+) -> None:
     client = visitor("owner")
 
     assert client.post(GRANTS, GRANT, {"sec-fetch-site": "cross-site"}).status == 403
@@ -125,12 +136,22 @@ def test_a_form_from_another_site_does_nothing_even_with_the_token(console: Cons
 
 def test_every_form_is_checked(console: ConsoleServer, visitor: Visitor) -> None:
     client, table = visitor("owner"), "/console/lakes/main/tables/sales.stock"
-    forms = (GRANTS, f"{table}/maintenance", f"{table}/check", f"{table}/release", "/console/lakes/main/adopt")
+    forms = (
+        GRANTS,
+        f"{table}/maintenance",
+        f"{table}/check",
+        f"{table}/release",
+        "/console/lakes/main/adopt",
+    )
 
-    assert [client.post(path, GRANT, csrf="wrong").status for path in (*forms, "/console/sign-out")] == [403] * 6
+    assert [client.post(path, GRANT, csrf="wrong").status for path in (*forms, "/console/sign-out")] == [
+        403
+    ] * 6
 
 
-def test_without_accounts_the_console_is_the_owners_and_forms_are_checked_all_the_same(tmp_path: Path) -> None:
+def test_without_accounts_the_console_is_the_owners_and_forms_are_checked_all_the_same(
+    tmp_path: Path,
+) -> None:
     with a_catalog("sqlite", tmp_path) as catalog, operated(catalog) as server:
         client = ConsoleClient(server.url)
         assert client.get("/").status == 303

@@ -31,10 +31,13 @@ from headgate.table.read import live_files
 NOW = 1_800_000_000_000
 
 
-def event(cursor: int, kind: EventKind = EventKind.COMMIT, *, ago_ms: int = 0, table: str = "s.t", **details: object) -> Event:
+def event(
+    cursor: int, kind: EventKind = EventKind.COMMIT, *, ago_ms: int = 0, table: str = "s.t", **details: object
+) -> Event:
     table_id = TableId(f"id-{table}")
     return Event(
-        cursor, kind, table, table_id, Version(cursor), TxnId("x"), "WRITE", EpochMillis(NOW - ago_ms), details
+        cursor, kind, table, table_id, Version(cursor), TxnId("x"), "WRITE", EpochMillis(NOW - ago_ms),
+        details,
     )  # fmt: skip
 
 
@@ -56,7 +59,8 @@ PROTOCOL = Protocol(min_reader_version=3, min_writer_version=7, writer_features=
 
 
 @pytest.mark.parametrize(
-    ("number", "shown"), [(0, "0 B"), (1023, "1,023 B"), (1024, "1.0 KiB"), (5 * 1024**3, "5.0 GiB"), (None, "–")]
+    ("number", "shown"),
+    [(0, "0 B"), (1023, "1,023 B"), (1024, "1.0 KiB"), (5 * 1024**3, "5.0 GiB"), (None, "–")],
 )
 def test_sizes_are_in_powers_of_1024(number: int | None, shown: str) -> None:
     assert formats.size(number) == shown
@@ -76,7 +80,9 @@ def test_a_page_beyond_the_end_is_the_last_one() -> None:
 
 
 def test_tables_are_found_by_all_their_words() -> None:
-    entries = [TableEntry(TableId(n), TableName("sales", n), "", EpochMillis(0)) for n in ("orders", "old_orders")]
+    entries = [
+        TableEntry(TableId(n), TableName("sales", n), "", EpochMillis(0)) for n in ("orders", "old_orders")
+    ]
 
     assert lake_view.matching_tables(entries, "OLD sales") == (entries[1],)
     assert lake_view.matching_tables(entries, "") == tuple(entries)
@@ -84,7 +90,13 @@ def test_tables_are_found_by_all_their_words() -> None:
 
 def test_commits_are_counted_by_the_minute() -> None:
     found = lake_view.lake_activity(
-        [event(1, ago_ms=30_000), event(2, ago_ms=300_000), event(3, ago_ms=10**9), event(4, EventKind.REFUSAL)], NOW
+        [
+            event(1, ago_ms=30_000),
+            event(2, ago_ms=300_000),
+            event(3, ago_ms=10**9),
+            event(4, EventKind.REFUSAL),
+        ],
+        NOW,
     )
 
     assert found.in_last_minute == 1
@@ -98,8 +110,8 @@ def test_commits_are_counted_by_the_minute() -> None:
         ({"numOutputRows": "7"}, RowCounts(7)),
         ({"numDeletedRows": "2", "numCopiedRows": "9"}, RowCounts(None, None, 2)),
         ({"numUpdatedRows": 3}, RowCounts(None, 3, None)),
-        ({"numTargetRowsInserted": "1", "numTargetRowsUpdated": "2", "numTargetRowsDeleted": "3", "numOutputRows": "9"},
-         RowCounts(1, 2, 3)),
+        ({"numTargetRowsInserted": "1", "numTargetRowsUpdated": "2", "numTargetRowsDeleted": "3",
+          "numOutputRows": "9"}, RowCounts(1, 2, 3)),
         ({"numOutputRows": "²"}, RowCounts(None)),
         ({"numOutputRows": {"a": []}}, RowCounts(None)),
         ({}, RowCounts()),
@@ -122,7 +134,9 @@ def test_versions_tell_where_their_content_is() -> None:
     assert [(line.version, line.place) for line in found.lines] == [(3, "staged"), (2, "inline")]
     assert (found.older, found.newer) == (2, None)
     assert found.lines[0].operation is None
-    assert [line.place for line in versions_view.versions_page(records[2:], {}, tail, 2).lines] == ["published"]
+    assert [line.place for line in versions_view.versions_page(records[2:], {}, tail, 2).lines] == [
+        "published"
+    ]
 
 
 def test_columns_are_followed_by_what_is_in_them() -> None:
@@ -136,7 +150,9 @@ def test_columns_are_followed_by_what_is_in_them() -> None:
 
 def test_a_comparison_has_a_line_for_each_difference() -> None:
     before = schema_view.definition_view(PROTOCOL, metadata(NESTED, a="1", b="2"), {})
-    after = schema_view.definition_view(PROTOCOL, metadata(NESTED.replace("long", "string"), a="1", b="3", c="4"), {})
+    after = schema_view.definition_view(
+        PROTOCOL, metadata(NESTED.replace("long", "string"), a="1", b="3", c="4"), {}
+    )
 
     lines = compare_view.definition_changes(before, after)
 
@@ -150,9 +166,13 @@ def test_files_are_counted_by_size_and_by_partition() -> None:
     files = pa.table(
         {
             "path": ["a", "b", "c"],
-            "partition_values": pa.array([[("day", "1")], [("day", "1")], [("day", None)]], pa.map_(pa.string(), pa.string())),
+            "partition_values": pa.array(
+                [[("day", "1")], [("day", "1")], [("day", None)]], pa.map_(pa.string(), pa.string())
+            ),
             "size": [1_000, 3_000, 10],
-            "deletion_vector": pa.array([None, {"cardinality": 4}, None], pa.struct([("cardinality", pa.int64())])),
+            "deletion_vector": pa.array(
+                [None, {"cardinality": 4}, None], pa.struct([("cardinality", pa.int64())])
+            ),
         }
     )
     day = '{"type":"struct","fields":[{"name":"day","type":"string","nullable":true,"metadata":{}}]}'
@@ -192,7 +212,9 @@ class Feed:
     def after(self, cursor: int, *, limit: int = 1_000) -> tuple[Event, ...]:
         if 0 < cursor < self._forgotten:
             raise InvalidRequest("forgotten", oldest=self._forgotten)
-        return tuple(event(each) for each in range(max(cursor, self._forgotten) + 1, self._newest + 1))[:limit]
+        return tuple(event(each) for each in range(max(cursor, self._forgotten) + 1, self._newest + 1))[
+            :limit
+        ]
 
 
 def test_events_are_paged_from_the_latest_to_the_oldest_and_back() -> None:
@@ -223,7 +245,9 @@ def test_every_kind_of_event_has_a_sentence() -> None:
 
 
 def test_a_refusal_says_what_to_do() -> None:
-    refusal = event(1, EventKind.REFUSAL, by="privileges", principal="bob", message="no", line=2, action="add")
+    refusal = event(
+        1, EventKind.REFUSAL, by="privileges", principal="bob", message="no", line=2, action="add"
+    )
 
     line = events_view.refusal_lines([event(2), refusal])[0]
 
@@ -240,7 +264,10 @@ GROUPS = (Group("group:a", (Principal("bob"),)),)
 
 
 def test_a_privilege_comes_with_the_chain_it_comes_from() -> None:
-    found = {line.privilege: line.reasons for line in grants_view.explain_privileges("bob", "sales.t", GRANTS, GROUPS)}
+    found = {
+        line.privilege: line.reasons
+        for line in grants_view.explain_privileges("bob", "sales.t", GRANTS, GROUPS)
+    }
 
     assert found["APPEND"] == (
         "comes with CHANGE DATA on sales, granted by owner to group:a, of which bob is a member",
@@ -256,7 +283,8 @@ def test_the_owner_needs_no_grant() -> None:
 
 def test_a_transaction_names_the_tables_that_may_be_seen() -> None:
     members = tuple(
-        GroupMember(TableId(f"id-{name}"), Version(n), None) for n, name in enumerate(("s.a", "s.b", "s.hidden"), 1)
+        GroupMember(TableId(f"id-{name}"), Version(n), None)
+        for n, name in enumerate(("s.a", "s.b", "s.hidden"), 1)
     )
     events = [event(1, table="s.a"), event(2, table="s.b")]
 

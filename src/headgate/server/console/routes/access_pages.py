@@ -76,7 +76,7 @@ def _grant_deed(lake: VisitedLake, form: Form) -> Deed:
 
 @get("/console/lakes/{lake:str}/rules", sync_to_thread=True)
 def show_rules(visit: NamedDependency[Visit], lake: FromPath[str]) -> Response[str]:
-    """What commits and maintenance are held to: policies of the server, rules, and what they refused lately."""
+    """What commits and maintenance are held to: policies, rules, and what they refused lately."""
     found = visit.lake(lake)
     events, _, _ = events_view.event_window(found.catalog.events, None, _WINDOW)
     refusals = events_view.refusal_lines(events)

@@ -1,6 +1,5 @@
 """The pages of what happens in a lake: events, lost races and refusals, transactions over several tables."""
 
-from collections.abc import Iterable
 from typing import Any
 
 from litestar import Response, get
@@ -9,8 +8,6 @@ from litestar.params import FromPath, FromQuery
 
 from headgate.catalog.ports.commits import TableId
 from headgate.catalog.ports.events import EventKind
-from headgate.catalog.ports.groups import GroupRecords
-from headgate.errors import TableNotFound
 from headgate.protocol.actions import Version
 from headgate.server.console.rendering import page
 from headgate.server.console.views import (
@@ -72,31 +69,20 @@ def show_transactions(
 ) -> Response[str]:
     """What was ratified together, as far as the events of a window tell."""
     found = visit.lake(lake)
-    feed, catalog = found.catalog.events, found.catalog
+    feed = found.catalog.events
     window = events_view.event_window(feed, before, _REFUSALS_WINDOW)
     commits = transactions_view.committed_versions(window[0])
-    groups = catalog.groups_with(commits) if isinstance(catalog, GroupRecords) else ()
-    lines = transactions_view.transaction_lines(groups, window[0])
+    lines = transactions_view.transaction_lines(found.groups_with(commits), window[0])
     events = events_view.events_page(window, feed.newest(), frozenset(), _REFUSALS_WINDOW)
     return page(visit, "transactions.html", found, lines=lines, events=events)
 
 
 def _races(visit: Visit, lake: VisitedLake) -> tuple[RaceLine, ...]:
     races = visit.operations.metrics.lost_races.latest(lake.name)[:_MOST_RACES]
-    names = _visible_names(lake, {race.table_id for race in races})
+    names = lake.visible_names(race.table_id for race in races)
 
     def who(table_id: TableId, version: Version) -> str:
         records = lake.catalog.commits(table_id, before=Version(version + 1), limit=1)
         return versions_view.who_committed(records[0]) if records else ""
 
     return races_view.race_lines(races, names, who)
-
-
-def _visible_names(lake: VisitedLake, table_ids: Iterable[TableId]) -> dict[TableId, str]:
-    names = {}
-    for table_id in table_ids:
-        try:
-            names[table_id] = str(lake.catalog.resolve_id(table_id).name)
-        except TableNotFound:
-            continue
-    return names

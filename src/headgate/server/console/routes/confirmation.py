@@ -1,4 +1,4 @@
-"""Is this really to be done? Everything that changes something is first shown as a sentence, and then confirmed."""
+"""Is this really to be done? What changes something is shown as a sentence, then confirmed."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

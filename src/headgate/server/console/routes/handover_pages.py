@@ -35,7 +35,7 @@ def show_adoption(visit: NamedDependency[Visit], lake: FromPath[str]) -> Respons
 def adopt_table(
     visit: NamedDependency[Visit], lake: FromPath[str], form: NamedDependency[Form]
 ) -> Response[Any]:
-    """Take a table into the catalog, once that is confirmed; for the owner, since the server's own rights read it."""
+    """Take a table into the catalog, once that is confirmed; for the owner alone."""
     found = visit.lake(lake)
     if found.principal != OWNER:
         raise NotAllowed(
@@ -47,8 +47,8 @@ def adopt_table(
     place = locations.canonical(location)
     back = f"/console/lakes/{found.name}"
     sentence = (
-        f"The catalog then decides every commit of the table at {place}, by the name {name}. Its files stay where "
-        "they are; whoever commits by creating files is refused from then on."
+        f"The catalog then decides every commit of the table at {place}, by the name {name}. Its files stay "
+        "where they are; whoever commits by creating files is refused from then on."
     )
     do = partial(adoption.adopt, _services(found), locate(place), place, name)
     return confirm_or_do(visit, found, form, Deed("Adopt a table", sentence, "Adopt it", back, do))
@@ -71,8 +71,8 @@ def release_table(
     found = visit.lake(lake)
     opened = found.table(table)
     sentence = (
-        f"{opened.name} is then an ordinary Delta table at {opened.entry.location}, and the name is free. Everything "
-        "is published first; commits wait meanwhile."
+        f"{opened.name} is then an ordinary Delta table at {opened.entry.location}, and the name is free. "
+        "Everything is published first; commits wait meanwhile."
     )
     back = f"/console/lakes/{found.name}"
     deed = Deed("Release the table", sentence, "Release it", back, partial(_release, found, opened))

@@ -13,7 +13,7 @@ from headgate.server.console.rendering import page
 from headgate.server.console.views import events_view, lake_view
 from headgate.server.console.views.events_view import event_line
 from headgate.server.console.views.lake_view import LakeActivityView, LakeFigures, TableLine
-from headgate.server.console.views.paging import ListPage, list_page
+from headgate.server.console.views.paging import ListPage
 from headgate.server.console.visit import Visit, VisitedLake, authenticate_again
 from headgate.server.request_record import current_request
 from headgate.server.routes.events.stream import EventStream
@@ -82,15 +82,15 @@ def follow_lake(visit: NamedDependency[Visit], state: State, lake: FromPath[str]
 
 
 def _tables(lake: VisitedLake, words: str, number: int) -> ListPage[TableLine]:
-    entries = lake_view.matching_tables(lake.catalog.tables(), words)
-    chosen = list_page(entries, number, _TABLES_ON_A_PAGE)
+    number = max(1, number)
+    entries, total = lake.search_tables(words, (number - 1) * _TABLES_ON_A_PAGE, _TABLES_ON_A_PAGE)
     lines = []
-    for entry in chosen.items:
+    for entry in entries:
         try:
             lines.append(lake_view.table_line(lake.catalog.load(entry.name)))
         except TableNotFound:  # dropped in the middle of it
             continue
-    return ListPage(tuple(lines), chosen.number, chosen.pages, chosen.total)
+    return ListPage(tuple(lines), number, max(1, -(-total // _TABLES_ON_A_PAGE)), total)
 
 
 def _activity(visit: Visit, lake: VisitedLake) -> tuple[LakeFigures, LakeActivityView, tuple[Any, ...]]:

@@ -8,6 +8,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath
 
 from headgate.catalog.ports import maintenance
+from headgate.catalog.ports.commits import TableId
 from headgate.errors import InvalidRequest
 from headgate.server.console.open_tables import VisitedTable
 from headgate.server.console.rendering import page
@@ -25,7 +26,8 @@ def show_lake_maintenance(visit: NamedDependency[Visit], lake: FromPath[str]) ->
     """The leases of a lake, and tables that are on their way in or out."""
     found = visit.lake(lake)
     leases = found.catalog.leases.live()
-    names = {str(entry.table_id): str(entry.name) for entry in found.catalog.tables()} if leases else {}
+    subjects = found.visible_names(TableId(held.subject.rpartition("/")[2]) for held in leases)
+    names = {str(table_id): name for table_id, name in subjects.items()}
     lines = maintenance_view.lease_lines(leases, names, found.catalog.leases.now_ms())
     return page(
         visit, "lake_maintenance.html", found, leases=lines, transfers=found.catalog.adoptions.under_way()
@@ -65,8 +67,8 @@ def _maintenance_deed(lake: VisitedLake, table: VisitedTable, form: Form) -> Dee
     back = f"/console/lakes/{lake.name}/tables/{table.name}/maintenance"
     if form.get("deed") == "run":
         sentence = (
-            f"What is due for {table.name} and needs no Spark is done now: publishing, checkpoints, checksums, "
-            "and the clean-up that is permitted."
+            f"What is due for {table.name} and needs no Spark is done now: publishing, checkpoints, "
+            "checksums, and the clean-up that is permitted."
         )
         return Deed("Do what is due", sentence, "Do it now", back, partial(_run, lake, table))
     kind, permissions = maintenance.parse_kind(form.get("kind", "")), lake.catalog.permissions

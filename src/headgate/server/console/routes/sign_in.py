@@ -1,4 +1,4 @@
-"""How does one sign in and out? With a token, which is sealed into the session's cookie and shown to nobody."""
+"""How does one sign in and out? With a token, sealed into the session's cookie and shown to nobody."""
 
 from typing import Any
 

@@ -30,7 +30,8 @@ def show_table(visit: NamedDependency[Visit], lake: FromPath[str], table: FromPa
     opened = found.table(table)
     line = lake_view.table_line(opened.loaded)
     return page(
-        visit, "table.html", found, table=line, tab="definition", entry=opened.entry, definition=_definition(opened)
+        visit, "table.html", found, table=line, tab="definition", entry=opened.entry,
+        definition=_definition(opened),
     )  # fmt: skip
 
 

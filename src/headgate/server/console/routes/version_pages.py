@@ -4,10 +4,8 @@ from litestar import Response, get
 from litestar.di import NamedDependency
 from litestar.params import FromPath, FromQuery
 
-from headgate.catalog.ports.commits import TableId
-from headgate.catalog.ports.groups import GroupRecords
 from headgate.catalog.ports.serving import CommitRecord
-from headgate.errors import TableNotFound, VersionNotFound
+from headgate.errors import VersionNotFound
 from headgate.protocol.actions import Commit, Version
 from headgate.server.console import commit_reader
 from headgate.server.console.open_tables import VisitedTable
@@ -115,20 +113,10 @@ def _changes(table: VisitedTable, commit: Commit | None) -> tuple[ChangeLine, ..
 
 def _group(lake: VisitedLake, table: VisitedTable, version: Version) -> tuple[GroupLine, ...]:
     """The other tables that were written together with this version."""
-    catalog, mine = lake.catalog, table.entry.table_id
-    if not isinstance(catalog, GroupRecords):
-        return ()
-    groups = catalog.groups_with([(mine, version)])
-    names = {member.table_id: _name(lake, member.table_id) for group in groups for member in group.members}
-    seen = {str(table_id): name for table_id, name in names.items() if name is not None}
-    return tuple(line for group in groups for line in version_view.group_lines(group, seen, mine))
-
-
-def _name(lake: VisitedLake, table_id: TableId) -> str | None:
-    try:
-        return str(lake.catalog.resolve_id(table_id).name)
-    except TableNotFound:
-        return None
+    mine = table.entry.table_id
+    groups = lake.groups_with([(mine, version)])
+    names = lake.visible_names(member.table_id for group in groups for member in group.members)
+    return tuple(line for group in groups for line in version_view.group_lines(group, names, mine))
 
 
 def _between(table: VisitedTable, first: int, second: int) -> tuple[Commit, ...] | None:

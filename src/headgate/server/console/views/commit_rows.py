@@ -1,4 +1,4 @@
-"""How many rows did a commit add, change and remove? By what its writer said, in the words of each operation."""
+"""How many rows did a commit add, change and remove? By its writer's word, operation by operation."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

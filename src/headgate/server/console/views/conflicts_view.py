@@ -1,4 +1,4 @@
-"""When does who lost a race have to begin again? The rules that every rebase is held to, as lines of a page."""
+"""When does who lost a race have to begin again? The rules of every rebase, as lines of a page."""
 
 from dataclasses import dataclass
 

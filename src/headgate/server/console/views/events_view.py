@@ -1,7 +1,7 @@
 """What happened in a lake? Events, the latest first, each with a sentence that says what it means.
 
-A page is a window of places in the one order of events, so one that is far back costs as much as the first. Of a
-window only those are shown that who visits may see.
+A page is a window of places in the one order of events, so one that is far back costs as much as the first.
+Of a window only those are shown that who visits may see.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -11,7 +11,7 @@ from typing import Any
 from headgate.catalog.ports.events import Event, EventFeed, EventKind
 from headgate.errors import InvalidRequest
 
-WINDOW = 200
+WINDOW = 100
 
 
 @dataclass(frozen=True, slots=True)

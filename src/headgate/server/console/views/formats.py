@@ -1,4 +1,4 @@
-"""How are numbers and moments written for people? Counts with commas, sizes in powers of 1024, times in UTC."""
+"""How are numbers and moments written for people? With commas, in powers of 1024, in UTC."""
 
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass

@@ -1,4 +1,4 @@
-"""Who may do what, and why? Each privilege with the chain of grants, groups and implications that it comes from."""
+"""Who may do what, and why? Each privilege with the chain of grants and groups it comes from."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""How is a lake doing? Its tables with their sizes, what was committed lately, and what waits or was refused."""
+"""How is a lake doing? Tables with their sizes, what was committed, what waits or was refused."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What is a table? Its columns with their comments, its properties, features and domains, as lists of lines."""
+"""What is a table? Columns with comments, properties, features and domains, as lines."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What did one version do? Its actions, what it changed in the table's definition, and what was ratified with it."""
+"""What did one version do? Its actions, its changes of the definition, what was ratified with it."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from headgate.catalog.ports.commits import TableId
 from headgate.catalog.ports.groups import RatifiedGroup
 from headgate.protocol.actions import (
     AddFile,
@@ -138,7 +139,7 @@ def info_lines(info: CommitInfo | None) -> tuple[tuple[str, str], ...]:
     )
 
 
-def group_lines(group: RatifiedGroup, names: Mapping[str, str], but: str) -> tuple[GroupLine, ...]:
+def group_lines(group: RatifiedGroup, names: Mapping[TableId, str], but: TableId) -> tuple[GroupLine, ...]:
     """The other tables of a transaction, by the names of those that may be seen."""
     return tuple(
         GroupLine(names.get(member.table_id), member.version if member.table_id in names else None)

@@ -1,4 +1,4 @@
-"""What happened to a table? Its versions, the latest first: when, who, what, and how many rows came and went."""
+"""What happened to a table? Its versions, the latest first: when, who, what, and which rows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
