@@ -15,7 +15,7 @@ from tests.support.console_lakes import (
 )
 
 Opened = Callable[..., WatchedPage]
-MANY_TABLES = 10_000
+MANY_TABLES = 1_000
 
 
 @pytest.fixture(scope="session")

@@ -51,7 +51,7 @@ class WatchedPage:
         """Wait until what the page fetches by itself is there."""
         self.page.wait_for_function("() => !document.querySelector('.htmx-request')")
         self.page.wait_for_function(
-            "() => [...document.querySelectorAll('[hx-trigger=load]')].every(e => !e.textContent.includes('…'))"
+            "() => ![...document.querySelectorAll('[hx-trigger=load]')].some(e => /…$/.test(e.innerText))"
         )
 
     def violations(self) -> list[str]:

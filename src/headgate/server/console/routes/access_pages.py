@@ -19,7 +19,7 @@ from headgate.server.console.views.paging import list_page
 from headgate.server.console.visit import Form, Visit, VisitedLake
 
 _GRANTS_ON_A_PAGE = 100
-_WINDOW = 2_000
+_WINDOW = 1_000
 
 
 @get("/console/lakes/{lake:str}/grants", sync_to_thread=True)
@@ -78,7 +78,7 @@ def _grant_deed(lake: VisitedLake, form: Form) -> Deed:
 def show_rules(visit: NamedDependency[Visit], lake: FromPath[str]) -> Response[str]:
     """What commits and maintenance are held to: policies, rules, and what they refused lately."""
     found = visit.lake(lake)
-    events, _, _ = events_view.event_window(found.catalog.events, None, _WINDOW)
+    events = events_view.event_window(found.catalog.events, None, _WINDOW).events
     refusals = events_view.refusal_lines(events)
     refused: dict[str, int] = {}
     for line in refusals:

@@ -22,7 +22,7 @@ from headgate.server.console.visit import Visit, VisitedLake
 
 _TROUBLE = frozenset({EventKind.REFUSAL, EventKind.INCIDENT})
 _MOST_RACES = 50
-_REFUSALS_WINDOW = 2_000
+_REFUSALS_WINDOW = 1_000
 
 
 @get("/console/lakes/{lake:str}/events", sync_to_thread=True)
@@ -38,7 +38,7 @@ def show_events(
     wanted = next((each for each in EventKind if each.value == kind), None)
     window = events_view.event_window(feed, before)
     kinds = None if wanted is None else frozenset({wanted})
-    events = events_view.events_page(window, feed.newest(), kinds)
+    events = events_view.events_page(window, kinds)
     names = tuple(each.value for each in EventKind)
     return page(visit, "events.html", found, events=events, kind=kind, kinds=names)
 
@@ -51,12 +51,12 @@ def show_conflicts(
     found = visit.lake(lake)
     feed = found.catalog.events
     window = events_view.event_window(feed, before, _REFUSALS_WINDOW)
-    events = events_view.events_page(window, feed.newest(), _TROUBLE, _REFUSALS_WINDOW)
+    events = events_view.events_page(window, _TROUBLE, _REFUSALS_WINDOW)
     incidents = [line for line in events.lines if line.kind == EventKind.INCIDENT.value]
     values: dict[str, Any] = {
         "events": events,
         "incidents": incidents,
-        "refusals": events_view.refusal_lines(window[0]),
+        "refusals": events_view.refusal_lines(window.events),
         "races": _races(visit, found),
         "rules": conflicts_view.conflict_rules(),
     }
@@ -71,9 +71,9 @@ def show_transactions(
     found = visit.lake(lake)
     feed = found.catalog.events
     window = events_view.event_window(feed, before, _REFUSALS_WINDOW)
-    commits = transactions_view.committed_versions(window[0])
-    lines = transactions_view.transaction_lines(found.groups_with(commits), window[0])
-    events = events_view.events_page(window, feed.newest(), frozenset(), _REFUSALS_WINDOW)
+    commits = transactions_view.committed_versions(window.events)
+    lines = transactions_view.transaction_lines(found.groups_with(commits), window.events)
+    events = events_view.events_page(window, frozenset(), _REFUSALS_WINDOW)
     return page(visit, "transactions.html", found, lines=lines, events=events)
 
 

@@ -94,7 +94,7 @@ def _tables(lake: VisitedLake, words: str, number: int) -> ListPage[TableLine]:
 
 
 def _activity(visit: Visit, lake: VisitedLake) -> tuple[LakeFigures, LakeActivityView, tuple[Any, ...]]:
-    events, _, _ = events_view.event_window(lake.catalog.events, None, _LATEST_EVENTS)
+    events = events_view.event_window(lake.catalog.events, None, _LATEST_EVENTS).events
     return (
         lake_view.lake_figures(visit.operations.metrics.lake_samples(lake.name)),
         lake_view.lake_activity(events, lake.now_ms),

@@ -4,7 +4,7 @@ A page is a window of places in the one order of events, so one that is far back
 Of a window only those are shown that who visits may see.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,11 +41,22 @@ class EventsPage:
     """Whether what is older was deleted."""
 
 
-def event_window(
-    feed: EventFeed, before: int | None, length: int = WINDOW
-) -> tuple[Sequence[Event], int, bool]:
-    """The events in so many places before one, the oldest first; where it ends, and if some are forgotten."""
-    end = feed.newest() + 1 if before is None else before
+@dataclass(frozen=True, slots=True)
+class EventWindow:
+    """The events in some places of their order, the oldest first."""
+
+    events: tuple[Event, ...]
+    end: int
+    """The place after the last of them."""
+    newest: int
+    is_forgotten: bool = False
+    """Whether older ones were deleted."""
+
+
+def event_window(feed: EventFeed, before: int | None, length: int = WINDOW) -> EventWindow:
+    """The events in so many places before one, or before the end."""
+    newest = feed.newest()
+    end = newest + 1 if before is None else before
     start = max(0, end - 1 - length)
     try:
         found, gone = feed.after(start, limit=length), False
@@ -54,20 +65,19 @@ def event_window(
         if not isinstance(oldest, int):
             raise
         found, gone = (feed.after(oldest, limit=length) if oldest < end - 1 else ()), True
-    return tuple(event for event in found if event.cursor < end), end, gone
+    return EventWindow(tuple(event for event in found if event.cursor < end), end, newest, gone)
 
 
 def events_page(
-    found: tuple[Sequence[Event], int, bool],
-    newest: int,
-    kinds: frozenset[EventKind] | None = None,
-    length: int = WINDOW,
+    window: EventWindow, kinds: frozenset[EventKind] | None = None, length: int = WINDOW
 ) -> EventsPage:
     """A window as a page, of all kinds or some."""
-    events, end, gone = found
-    lines = tuple(event_line(event) for event in reversed(events) if kinds is None or event.kind in kinds)
+    end, gone = window.end, window.is_forgotten
+    lines = tuple(
+        event_line(event) for event in reversed(window.events) if kinds is None or event.kind in kinds
+    )
     older = end - length if end - length > 1 and not gone else None
-    newer = min(newest + 1, end + length) if end <= newest else None
+    newer = min(window.newest + 1, end + length) if end <= window.newest else None
     return EventsPage(lines, end, older, newer, gone)
 
 
