@@ -62,7 +62,7 @@ class GroupLost(Generic[Winner_co]):
 
 
 @dataclass(frozen=True, slots=True)
-class GroupMember:
+class RatifiedMember:
     """A table that took part in a group: with which version, unless it was only dropped."""
 
     table_id: TableId
@@ -75,7 +75,7 @@ class RatifiedGroup:
     """A group as the catalog remembers it."""
 
     group_id: GroupId
-    members: tuple[GroupMember, ...]
+    members: tuple[RatifiedMember, ...]
 
 
 @runtime_checkable

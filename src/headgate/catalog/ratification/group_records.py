@@ -8,7 +8,7 @@ from sqlalchemy import Connection, select
 from headgate.catalog.database.engine import Database
 from headgate.catalog.ports.access import OWNER, Principal
 from headgate.catalog.ports.commits import TableId
-from headgate.catalog.ports.groups import GroupId, GroupMember, RatifiedGroup
+from headgate.catalog.ports.groups import GroupId, RatifiedGroup, RatifiedMember
 from headgate.catalog.ratification.multi_table import group_members
 from headgate.catalog.store import grant_store
 from headgate.protocol.actions import TxnId, Version
@@ -47,15 +47,15 @@ def _group_ids(db: Connection, commits: set[tuple[TableId, Version]]) -> list[Gr
     return list(found)
 
 
-def _members(db: Connection, names: list[GroupId]) -> dict[GroupId, list[GroupMember]]:
+def _members(db: Connection, names: list[GroupId]) -> dict[GroupId, list[RatifiedMember]]:
     rows = group_members.c
-    found: dict[GroupId, list[GroupMember]] = {}
+    found: dict[GroupId, list[RatifiedMember]] = {}
     for start in range(0, len(names), _AT_ONCE):
         some = names[start : start + _AT_ONCE]
         query = select(rows.group_id, rows.table_id, rows.version, rows.txn_id).where(rows.group_id.in_(some))
         for row in db.execute(query.order_by(rows.group_id, rows.table_id)):
             version = None if row.version is None else Version(row.version)
             txn_id = None if row.txn_id is None else TxnId(row.txn_id)
-            member = GroupMember(TableId(row.table_id), version, txn_id)
+            member = RatifiedMember(TableId(row.table_id), version, txn_id)
             found.setdefault(GroupId(row.group_id), []).append(member)
     return found

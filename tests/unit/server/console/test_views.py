@@ -7,7 +7,7 @@ from headgate.catalog.ports.access import OWNER, Grant, Group, Principal, Privil
 from headgate.catalog.ports.commits import InlineCommit, RatifiedCommit, StagedCommit, TableId, Tail
 from headgate.catalog.ports.directory import TableEntry, TableName
 from headgate.catalog.ports.events import Event, EventKind
-from headgate.catalog.ports.groups import GroupId, GroupMember, RatifiedGroup
+from headgate.catalog.ports.groups import GroupId, RatifiedGroup, RatifiedMember
 from headgate.catalog.ports.serving import CommitRecord
 from headgate.errors import InvalidRequest
 from headgate.protocol.actions import CommitInfo, EpochMillis, Format, Metadata, Protocol, TxnId, Version
@@ -283,7 +283,7 @@ def test_the_owner_needs_no_grant() -> None:
 
 def test_a_transaction_names_the_tables_that_may_be_seen() -> None:
     members = tuple(
-        GroupMember(TableId(f"id-{name}"), Version(n), None)
+        RatifiedMember(TableId(f"id-{name}"), Version(n), None)
         for n, name in enumerate(("s.a", "s.b", "s.hidden"), 1)
     )
     events = [event(1, table="s.a"), event(2, table="s.b")]

@@ -11,7 +11,6 @@ from headgate.catalog.ports.events import EventKind
 from headgate.protocol.actions import Version
 from headgate.server.console.rendering import page
 from headgate.server.console.views import (
-    conflicts_view,
     events_view,
     races_view,
     transactions_view,
@@ -58,7 +57,7 @@ def show_conflicts(
         "incidents": incidents,
         "refusals": events_view.refusal_lines(window.events),
         "races": _races(visit, found),
-        "rules": conflicts_view.conflict_rules(),
+        "rules": races_view.conflict_rules(),
     }
     return page(visit, "conflicts.html", found, **values)
 

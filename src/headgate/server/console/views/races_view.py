@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from headgate.catalog.ports.commits import TableId
 from headgate.protocol.actions import Version
+from headgate.protocol.conflicts.race import ConflictRule
+from headgate.protocol.conflicts.rebase import STEPS
 from headgate.server.operations.lost_races import LostRace
 
 
@@ -39,3 +41,26 @@ def race_lines(
         for race in races
         if race.table_id in names
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictRuleLine:
+    """A rule of conflicts, the error it raises, and what its objection is called."""
+
+    name: str
+    error: str
+    says: str
+
+
+def conflict_rules() -> tuple[ConflictRuleLine, ...]:
+    """The rules in the order in which they are asked."""
+    return tuple(
+        ConflictRuleLine(step.name, step.error.__name__, _words(step.objection.__name__))
+        for step in STEPS
+        if isinstance(step, ConflictRule)
+    )
+
+
+def _words(name: str) -> str:
+    """Conflict predicates are named as sentences."""
+    return name.strip("_").replace("_", " ")

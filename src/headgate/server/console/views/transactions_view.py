@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from headgate.catalog.ports.commits import TableId
 from headgate.catalog.ports.events import Event, EventKind
-from headgate.catalog.ports.groups import GroupMember, RatifiedGroup
+from headgate.catalog.ports.groups import RatifiedGroup, RatifiedMember
 from headgate.protocol.actions import Version
 
 
@@ -53,5 +53,5 @@ def _line(
     )
 
 
-def _member(member: GroupMember, names: Mapping[TableId, str]) -> tuple[str, int | None]:
+def _member(member: RatifiedMember, names: Mapping[TableId, str]) -> tuple[str, int | None]:
     return names[member.table_id], member.version
