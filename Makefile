@@ -8,7 +8,7 @@ BODIES ?= 1000000
 on_java = JAVA_HOME="$$(cat .venv/java-home)"
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test cluster referee sql lint format docs bench sim mutants linear chaos fuzz contracts versions clean setup
+.PHONY: help demo test cluster referee sql lint format docs bench sim mutants linear chaos fuzz contracts console versions clean setup
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
@@ -65,6 +65,10 @@ fuzz: setup ## Send spoiled bodies to every route of a server (BODIES=1000000)
 
 contracts: setup ## Ask every contract of every catalog: both databases, and HTTP over each
 	@$(on_java) HEADGATE_TESTS_EVERYWHERE=1 .venv/bin/python -m pytest tests/contract $(ARGS)
+
+console: setup ## Look at the console in a browser, with a million files too, and take its pictures for the docs
+	@HEADGATE_TESTS_CONSOLE_SCALE=1 .venv/bin/python -m pytest tests/unit/server/console/test_many.py $(ARGS)
+	@HEADGATE_TESTS_WRITE_SCREENSHOTS=1 .venv/bin/python -m pytest tests/browser $(ARGS)
 
 versions: setup ## Run the Spark tests on every supported version of Spark
 	@$(on_java) scripts/spark-versions $(ARGS)

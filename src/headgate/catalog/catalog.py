@@ -22,6 +22,7 @@ from headgate.catalog.activity.subscriptions import EventLog
 from headgate.catalog.database.engine import Database
 from headgate.catalog.database.gathered_writes import GatheredWrites
 from headgate.catalog.decision import DEFAULT_LIMITS, Decision, UnpublishedLimits
+from headgate.catalog.directory import table_search
 from headgate.catalog.directory.directory import DatabaseDirectory
 from headgate.catalog.directory.directory_copy import DirectoryCopyWriter
 from headgate.catalog.directory.external_tables import DatabaseExternalTables
@@ -46,7 +47,7 @@ from headgate.catalog.ports.commits import (
 )
 from headgate.catalog.ports.directory import StagingTable, TableEntry, TableName
 from headgate.catalog.ports.external_tables import ExternalTables
-from headgate.catalog.ports.groups import GroupLost, GroupOutcome, GroupProposal, GroupRatified
+from headgate.catalog.ports.groups import GroupLost, GroupOutcome, GroupProposal, GroupRatified, RatifiedGroup
 from headgate.catalog.ports.handover import ReleaseStatus
 from headgate.catalog.ports.integrity import TableBooks
 from headgate.catalog.ports.ledger import Ledger
@@ -56,6 +57,7 @@ from headgate.catalog.ports.serving import CommitRecord, LoadedTable, LogHints
 from headgate.catalog.ratification import multi_table, refusals
 from headgate.catalog.ratification.external_commits import ExternalCommitImporter
 from headgate.catalog.ratification.external_review import ExternalReview
+from headgate.catalog.ratification.group_records import GroupReader
 from headgate.catalog.ratification.log_notes import LogNotes
 from headgate.catalog.ratification.proposal_reader import ProposalReader
 from headgate.catalog.ratification.publication import PublishedWatermarks
@@ -202,6 +204,9 @@ class Catalog:
         self._check_sees({*group.participants, *group.read_only})
         return multi_table.group_outcome(self._database, group, self._principal)
 
+    def groups_with(self, commits: Iterable[tuple[TableId, Version]]) -> tuple[RatifiedGroup, ...]:
+        return GroupReader(self._database, self._principal).groups_with(commits)
+
     def tails(self, table_ids: Iterable[TableId]) -> Mapping[TableId, Tail]:
         wanted = tuple(table_ids)
         self._check_sees(wanted)
@@ -240,6 +245,9 @@ class Catalog:
             return self._directory.resolve_all(wanted)
         except TableNotFound:  # unless one is on its way into the catalog
             return tuple(self.resolve(name) for name in wanted)
+
+    def search_tables(self, words: str, *, offset: int, limit: int) -> tuple[tuple[TableEntry, ...], int]:
+        return table_search.search_tables(self._directory, words, offset, limit)
 
     def resolve_id(self, table_id: TableId) -> TableEntry:
         return self._directory.resolve_id(table_id)
@@ -378,14 +386,12 @@ class Catalog:
         self.publications.mark(table_id, version)
 
     def books(self, table_id: TableId) -> TableBooks:
-        """What is written down of one table, for whoever checks it."""
         return CatalogAuditor(self._database, table_id, self.mark_published, self._principal)
 
     def connections_in_use(self) -> float:
         return self._database.connections_in_use()
 
     def close(self) -> None:
-        """Give the database's connections back."""
         self._database.close()
 
     def _check_sees(self, table_ids: Iterable[TableId]) -> None:

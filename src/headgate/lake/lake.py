@@ -290,7 +290,7 @@ class Lake:
 
     @override
     def __repr__(self) -> str:
-        address = self._address
+        address = self.address
         return summary.one_line(
             "Lake", self._place(), principal=None if address is None else address.principal
         )
@@ -302,7 +302,7 @@ class Lake:
 
     def _place(self) -> str:
         """Where the lake is, for people."""
-        return self._catalog.warehouse if self._address is None else without_password(self._address.target)
+        return self._catalog.warehouse if self.address is None else without_password(self._address.target)
 
     def __enter__(self) -> "Lake":
         return self

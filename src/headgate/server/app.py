@@ -13,6 +13,9 @@ from litestar.openapi.config import OpenAPIConfig
 
 from headgate.server.audit import AuditMiddleware
 from headgate.server.caller import Authenticator, provide_caller, provide_lakes
+from headgate.server.console.router import ROUTER as CONSOLE
+from headgate.server.console.session import SessionSeal, new_key
+from headgate.server.console.visit import ConsoleParts
 from headgate.server.credentials import CredentialVendor
 from headgate.server.delta_api import DeltaApiSettings
 from headgate.server.error_answers import ANSWER_BY_PATH
@@ -46,13 +49,15 @@ class ServerParts:
     credentials: CredentialVendor = field(default_factory=CredentialVendor)
     operations: Operations = field(default_factory=_default_operations)
     webhooks: tuple[WebhookDispatcher, ...] = ()
+    console_key: bytes = field(default_factory=new_key, repr=False)
+    """With which the sessions of the console are sealed; the same in all processes of a server."""
 
 
 def create_app(parts: ServerParts) -> Litestar:
     """The application over these lakes; handlers ask for ``caller``, ``lakes``, ``operations``, ``state``."""
     operations = parts.operations
     app = Litestar(
-        route_handlers=[DELTA, UNITY, OWN, ACCESS, CONTROL, EVENTS, OPERATIONS],
+        route_handlers=[DELTA, UNITY, OWN, ACCESS, CONTROL, EVENTS, OPERATIONS, CONSOLE],
         middleware=[AuditMiddleware()],
         state=State(
             {
@@ -63,6 +68,7 @@ def create_app(parts: ServerParts) -> Litestar:
                 "commit_reports": MeasuredCommits(operations.metrics),
                 "operations": operations,
                 "webhooks": parts.webhooks,
+                "console": ConsoleParts(SessionSeal(parts.console_key, operations.settings)),
             }
         ),
         dependencies={

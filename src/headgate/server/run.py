@@ -16,7 +16,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import cast
 
@@ -30,6 +30,7 @@ from headgate.catalog.ports.serving import CountsConnections
 from headgate.errors import InvalidRequest
 from headgate.server.app import ServerParts, create_app
 from headgate.server.caller import Authenticator
+from headgate.server.console.session import new_key
 from headgate.server.credentials import CredentialVendor, read_stores
 from headgate.server.delta_api import DeltaApiSettings
 from headgate.server.exposure import has_tls
@@ -57,6 +58,7 @@ class ServerPlan:
     settings: ServerSettings
     open_catalog: OpenCatalog
     make_authenticator: Callable[[ServerSettings, ServedLakes], Authenticator]
+    console_key: bytes = field(default_factory=new_key, repr=False)
 
 
 @contextmanager
@@ -90,6 +92,7 @@ def opened_parts(plan: ServerPlan) -> Iterator[ServerParts]:
             credentials=CredentialVendor(stores),
             operations=operations,
             webhooks=hooks,
+            console_key=plan.console_key,
         )
 
 

@@ -6,7 +6,7 @@ files are opened than it takes.
 """
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -32,6 +32,7 @@ from headgate.table.read import arrow_memory
 from headgate.table.read.snapshot import Snapshot
 
 _READERS = min(8, os.cpu_count() or 1)
+_FILES_AT_ONCE = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +66,11 @@ def to_arrow(table: OpenedTable, snapshot: Snapshot, asked: RowRequest = ALL_ROW
     reader = FileReader(table.store, table.location, stored, fields)
     keep = partial(_keep, wanted, tuple(field.name for field in shown))
     empty = keep(reader.schema.empty_table())
-    live = _live_files(table, files)
-    pieces = _read(reader, live, keep) if asked.limit is None else _read_some(reader, live, keep, asked.limit)
+    pieces = (
+        _read(reader, _live_files(table, files), keep)
+        if asked.limit is None
+        else _read_some(reader, _live_files_by_need(table, files), keep, asked.limit)
+    )
     return pa.concat_tables([empty, *pieces])
 
 
@@ -86,7 +90,7 @@ def _readers(store: Store) -> int:
 
 
 def _read_some(
-    reader: FileReader, files: Sequence[LiveFile], keep: Callable[[pa.Table], pa.Table], limit: int
+    reader: FileReader, files: Iterable[LiveFile], keep: Callable[[pa.Table], pa.Table], limit: int
 ) -> Iterator[pa.Table]:
     left = limit
     for file in files if limit else ():
@@ -150,6 +154,12 @@ def _select_files(table: OpenedTable, snapshot: Snapshot, wanted: Predicate | No
     files = bounds.only(data_skipping.keep_mask(bounds, wanted)).files
     table.scanned(snapshot, wanted, files["path"].to_pylist)
     return files
+
+
+def _live_files_by_need(table: OpenedTable, files: pa.Table) -> Iterator[LiveFile]:
+    """The files, a few at a time: of a million that a table has a limit may need one."""
+    for start in range(0, files.num_rows, _FILES_AT_ONCE):
+        yield from _live_files(table, files.slice(start, _FILES_AT_ONCE))
 
 
 def _live_files(table: OpenedTable, files: pa.Table) -> list[LiveFile]:

@@ -123,12 +123,12 @@ class DatabaseDirectory:
             commit_store.lock_names(db)
             existing = name_store.find_table(db, name)
             if existing is not None and existing.table_id == staging.table_id:
-                return self._located(existing)
+                return self.located(existing)
             self.register_in(db, staging, name, first)
             entry = name_store.find_table(db, name)
         if entry is None:
             raise table_not_found.no_table(staging.table_id)
-        return self._located(entry)
+        return self.located(entry)
 
     def register_in(
         self, db: Connection, staging: StagingTable, name: TableName, first: tuple[StoredCommit, Commit]
@@ -158,7 +158,7 @@ class DatabaseDirectory:
 
     def find_table(self, db: Connection, name: TableName) -> TableEntry:
         """The table of that name, in the caller's transaction; or ``TableNotFound``."""
-        return self._located(self._find_visible(db, normalize_name(name)))
+        return self.located(self._find_visible(db, normalize_name(name)))
 
     def find_opening(self, db: Connection, name: TableName) -> TableOpening:
         """What opens the table of that name, in the caller's transaction; or ``TableNotFound``."""
@@ -166,7 +166,7 @@ class DatabaseDirectory:
         found = opening.find_opening(db, name)
         if found is None or not self._visible(db, (found.entry,)):
             raise self._not_found(db, name)
-        return replace(found, entry=self._located(found.entry))
+        return replace(found, entry=self.located(found.entry))
 
     def resolve_all(self, names: Iterable[TableName]) -> tuple[TableEntry, ...]:
         """The tables of these names, found in one transaction."""
@@ -177,7 +177,7 @@ class DatabaseDirectory:
             for name in wanted:
                 if name not in seen:
                     raise self._not_found(db, name)
-        return tuple(self._located(found[name]) for name in wanted)
+        return tuple(self.located(found[name]) for name in wanted)
 
     def resolve_id(self, table_id: TableId) -> TableEntry:
         with self.database.reading() as db:
@@ -185,13 +185,13 @@ class DatabaseDirectory:
             found = transfer_store.find_live_table(db, table_id)
             if found is None:
                 raise transfer_store.not_live_error(db, table_id)
-            return self._located(found)
+            return self.located(found)
 
     def tables(self, schema: str | None = None) -> tuple[TableEntry, ...]:
         with self.database.reading() as db:
             found = name_store.live_tables(db, checked_name(schema) if schema is not None else None)
             found = self._visible(db, found)
-        return tuple(self._located(entry) for entry in found)
+        return tuple(self.located(entry) for entry in found)
 
     def rename(self, name: TableName, to: TableName) -> TableEntry:
         name, to = normalize_name(name), normalize_name(to)
@@ -199,7 +199,7 @@ class DatabaseDirectory:
             commit_store.lock_names(db)
             entry = self._find_visible(db, name)
             if to == name:
-                return self._located(entry)
+                return self.located(entry)
             self._check_may_drop(db, entry.table_id)
             self._check_schema(db, to.schema)
             self._check_may_create(db, to)
@@ -216,7 +216,7 @@ class DatabaseDirectory:
             entry = self._find_visible(db, name)
             commit_store.lock_table(db, entry.table_id)
             self.drop_in(db, entry.table_id)
-        return self._located(entry)
+        return self.located(entry)
 
     def share_log(self, name: TableName) -> TableEntry:
         """Let others publish versions of the table themselves; for good.
@@ -251,7 +251,7 @@ class DatabaseDirectory:
         with self.database.reading() as db:
             found = name_store.dropped_tables(db, checked_name(schema) if schema is not None else None)
             found = self._visible(db, found)
-        return tuple(self._located(entry) for entry in found)
+        return tuple(self.located(entry) for entry in found)
 
     def undrop(
         self, name: TableName, *, table_id: TableId | None = None, to: TableName | None = None
@@ -367,7 +367,8 @@ class DatabaseDirectory:
         """The files of a table, by its location as the database has it."""
         return self.locate(self.absolute(location))
 
-    def _located(self, entry: TableEntry) -> TableEntry:
+    def located(self, entry: TableEntry) -> TableEntry:
+        """The entry with the place of its table spelled out."""
         return replace(entry, location=self.absolute(entry.location))
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from typing_extensions import override
 
@@ -88,6 +88,18 @@ class TableDirectory(Protocol):
 
     def drop(self, name: TableName) -> TableEntry:
         """Take the name away; log and data stay where they are."""
+        ...
+
+
+@runtime_checkable
+class TableSearch(Protocol):
+    """A directory that finds some of very many tables without listing all of them."""
+
+    def search_tables(self, words: str, *, offset: int, limit: int) -> tuple[tuple[TableEntry, ...], int]:
+        """Some of the tables that have every one of these words in their names, and how many there are.
+
+        By name, beginning after the first ``offset`` of them, as far as who asks may see them.
+        """
         ...
 
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Generic, NewType, Protocol
+from typing import Generic, NewType, Protocol, runtime_checkable
 
 from headgate.catalog.ports.commits import Open, Proposal, RatifiedCommit, TableId, Tail, Unknown, Winner_co
 from headgate.catalog.ports.directory import StagingTable, TableName
-from headgate.protocol.actions import Version
+from headgate.protocol.actions import TxnId, Version
 
 GroupId = NewType("GroupId", str)
 
@@ -59,6 +59,36 @@ class GroupLost(Generic[Winner_co]):
     """
 
     winners: Mapping[TableId, tuple[Winner_co, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class RatifiedMember:
+    """A table that took part in a group: with which version, unless it was only dropped."""
+
+    table_id: TableId
+    version: Version | None
+    txn_id: TxnId | None
+
+
+@dataclass(frozen=True, slots=True)
+class RatifiedGroup:
+    """A group as the catalog remembers it."""
+
+    group_id: GroupId
+    members: tuple[RatifiedMember, ...]
+
+
+@runtime_checkable
+class GroupRecords(Protocol):
+    """A catalog that tells which commits were ratified together."""
+
+    def groups_with(self, commits: Iterable[tuple[TableId, Version]]) -> tuple[RatifiedGroup, ...]:
+        """The groups, of more than one table, that these commits were part of.
+
+        All their members are named, by id, to whoever sees one of them. Commits to tables that who asks may
+        not see are as if they had not been named.
+        """
+        ...
 
 
 GroupOutcome = GroupRatified | GroupLost[Winner_co] | Open | Unknown

@@ -41,6 +41,8 @@ class RouteLimit:
 ROUTE_LIMITS: tuple[RouteLimit, ...] = (
     RouteLimit("probes and metrics", r"/(health|ready|metrics|schema)(/.*)?", BodySize.NONE),
     RouteLimit("events", r"/api/headgate/v1/lakes/[^/]+/events(/stream)?", BodySize.NONE, is_timed=False),
+    RouteLimit("the console's live pages", r"/console/lakes/[^/]+/live", BodySize.NONE, is_timed=False),
+    RouteLimit("the console", r"/(console(/.*)?)?", BodySize.SMALL),
     RouteLimit("tokens", r"/.*/(auth|oauth|oauth2)/tokens?", BodySize.SMALL),
     RouteLimit("grants", r"/api/2\.1/unity-catalog/permissions(/.*)?", BodySize.SMALL),
     RouteLimit(

@@ -7,13 +7,16 @@ All that is not a proposal is the other's own method.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, cast
 
 from headgate.catalog.ports.catalog import LakeCatalog, Policies
-from headgate.catalog.ports.commits import Lost, Proposal, Ratified, Unknown
+from headgate.catalog.ports.commits import Lost, Proposal, Ratified, TableId, Unknown
 from headgate.catalog.ports.groups import GroupLost, GroupProposal, GroupRatified
 from headgate.errors import CatalogError, CommitUnknown, ConflictError, UserError
+from headgate.protocol.actions import Version
+from headgate.server.operations import lost_races
+from headgate.server.operations.lost_races import LostRace
 from headgate.server.operations.metrics import ServerMetrics
 
 Answer = TypeVar("Answer")
@@ -53,11 +56,26 @@ class _MeteredCatalog:
 
     def propose(self, proposal: Proposal) -> object:
         """Propose, and count what became of it."""
-        return self._counted(lambda: self._catalog.propose(proposal))
+        answer = self._counted(lambda: self._catalog.propose(proposal))
+        if isinstance(answer, Lost):
+            self._lost(proposal.table_id, proposal.target, [winner.version for winner in answer.winners])
+        return answer
 
     def propose_group(self, group: GroupProposal) -> object:
         """Propose a group, and count what became of it, once."""
-        return self._counted(lambda: self._catalog.propose_group(group))
+        answer = self._counted(lambda: self._catalog.propose_group(group))
+        if isinstance(answer, GroupLost):
+            for table_id, winners in answer.winners.items():
+                versions = [winner.version for winner in winners]
+                self._lost(table_id, versions[0], versions, is_group=True)
+        return answer
+
+    def _lost(
+        self, table_id: TableId, target: Version, versions: Sequence[Version], *, is_group: bool = False
+    ) -> None:
+        winners, at_ms = lost_races.first_winners(versions), time.time_ns() // 1_000_000
+        race = LostRace(self._lake, table_id, str(self._catalog.principal), target, winners, at_ms, is_group)
+        self._metrics.lost_races.add(race)
 
     def _counted(self, propose: Callable[[], Answer]) -> Answer:
         began = time.perf_counter()

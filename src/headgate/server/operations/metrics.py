@@ -9,8 +9,15 @@ from dataclasses import dataclass
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
+from headgate.server.operations.lost_races import LostRaces
+
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 _OF_SOME = re.compile(rb'[{,](lake|webhook)="')
+PROPOSAL_OUTCOMES = ("ratified", "conflict", "refused", "unknown", "failed")
+_LAKE_GAUGES = {
+    "headgate_unpublished_commits": "unpublished",
+    "headgate_publisher_lag_seconds": "lag_seconds",
+}
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
@@ -20,6 +27,7 @@ class ServerMetrics:
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         self._by_lake: dict[str, Gauge] = {}
+        self.lost_races = LostRaces()
         self.requests = Counter(
             "headgate_requests",
             "Requests that were answered",
@@ -95,6 +103,16 @@ class ServerMetrics:
             for line in shown.splitlines(keepends=True)
             if line.startswith(b"#") or own in line or not _OF_SOME.search(line)
         )
+
+    def lake_samples(self, lake: str) -> dict[str, float | None]:
+        """What is counted and measured of one lake, by short names; None for what nobody measures here."""
+        found: dict[str, float | None] = dict.fromkeys((*_LAKE_GAUGES.values(), *PROPOSAL_OUTCOMES))
+        names = (*_LAKE_GAUGES, "headgate_proposals_total")
+        for metric in self.registry.restricted_registry(names).collect():
+            for sample in metric.samples:
+                if sample.labels.get("lake") == lake:
+                    found[sample.labels.get("outcome") or _LAKE_GAUGES[sample.name]] = sample.value
+        return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,85 @@
+"""How is an error shown? As a page with the same status as the API's answer, and one way on.
+
+What is hidden from somebody is answered as what is not there is, word for word (T14).
+"""
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote
+
+from litestar import MediaType, Request, Response
+from litestar.exceptions import HTTPException
+from litestar.response import Redirect
+
+from headgate import errors
+from headgate.redaction import redact
+from headgate.server.console import rendering
+from headgate.server.error_answers import HEADERS_BY_STATUS, Answers, answer_status
+from headgate.server.request_record import current_request_id
+
+SIGN_IN = "/console/sign-in"
+_LOG = logging.getLogger(__name__)
+_NOT_FOUND = (errors.LakeNotFound, errors.SchemaNotFound, errors.TableNotFound, errors.VersionNotFound)
+_TITLES: Mapping[int, str] = {
+    400: "This cannot be done as asked",
+    403: "This is not allowed",
+    404: "There is nothing here",
+    405: "This cannot be asked here",
+    409: "Somebody was quicker",
+    413: "This is too much at once",
+    429: "Too many requests",
+    503: "The catalog does not answer",
+}
+
+
+def answer_with_page(request: Request[Any, Any, Any], error: Exception) -> Response[Any]:
+    """The page for an error, or the way to the page where one signs in."""
+    if isinstance(error, errors.NotAuthenticated):
+        return _to_sign_in(request)
+    status = page_status(error)
+    is_fragment = request.headers.get("hx-request-type") == "partial"
+    text = rendering.render(
+        "error_part.html" if is_fragment else "error.html",
+        {
+            "title": _TITLES.get(status, "The server failed"),
+            "status": status,
+            "message": error_message(error, status),
+            "code": error.code if isinstance(error, errors.HeadgateError) and status != 404 else "",
+            "request_id": current_request_id() or "",
+        },
+    )
+    headers = {name: value for name, value in HEADERS_BY_STATUS.get(status, {}).items() if status != 401}
+    return Response(text, status_code=status, media_type=MediaType.HTML, headers=headers)
+
+
+def page_status(error: Exception) -> int:
+    """The status of an error's page."""
+    if isinstance(error, _NOT_FOUND):
+        return 404
+    if isinstance(error, HTTPException):
+        return error.status_code
+    return answer_status(error)
+
+
+def error_message(error: Exception, status: int) -> str:
+    """What a page says of an error; of what is not there always the same."""
+    if status == 404:
+        return "Nothing of this name is here, or it is not shown to you. Look for it in the list of tables."
+    if isinstance(error, errors.HeadgateError):
+        return redact(error.message)
+    if isinstance(error, HTTPException) and status < 500:
+        return redact(str(error.detail))
+    _LOG.error("an error nobody expected", exc_info=error)
+    return "The server did not expect this. Its log has the details, under the id of this request."
+
+
+def _to_sign_in(request: Request[Any, Any, Any]) -> Response[Any]:
+    asked = request.url.path if request.method == "GET" else "/"
+    address = SIGN_IN if asked == "/" else f"{SIGN_IN}?next={quote(asked)}"
+    if request.headers.get("hx-request"):
+        return Response("", status_code=200, media_type=MediaType.HTML, headers={"hx-redirect": address})
+    return Redirect(address, status_code=303)
+
+
+ANSWER_PAGES: Answers = {Exception: answer_with_page}

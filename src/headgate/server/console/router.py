@@ -1,0 +1,72 @@
+"""Every page of the console, with what each of them has: who visits, headers, and pages for errors."""
+
+from litestar import Response, Router, get
+from litestar.di import NamedDependency, Provide
+from litestar.params import FromPath
+
+from headgate.errors import TableNotFound
+from headgate.server.console.error_pages import ANSWER_PAGES
+from headgate.server.console.routes import (
+    access_pages,
+    activity_pages,
+    handover_pages,
+    lake_pages,
+    maintenance_pages,
+    sign_in,
+    static_files,
+    table_pages,
+    version_pages,
+)
+from headgate.server.console.security_headers import SecurityHeaders
+from headgate.server.console.visit import Visit, provide_form, provide_visit
+
+
+@get("/console/{rest:path}", sync_to_thread=False)
+def show_nothing(visit: NamedDependency[Visit], rest: FromPath[str]) -> Response[str]:  # noqa: ARG001
+    """Whatever else is asked for."""
+    raise TableNotFound("there is no such page", name=rest)
+
+
+ROUTER = Router(
+    path="/",
+    route_handlers=[
+        sign_in.show_sign_in,
+        sign_in.sign_in,
+        sign_in.sign_out,
+        static_files.show_file,
+        lake_pages.show_home,
+        lake_pages.show_lake,
+        lake_pages.show_tables,
+        lake_pages.show_activity,
+        lake_pages.follow_lake,
+        table_pages.show_table,
+        table_pages.show_rows,
+        table_pages.show_files,
+        table_pages.show_versions,
+        version_pages.show_version,
+        version_pages.compare_versions,
+        activity_pages.show_events,
+        activity_pages.show_conflicts,
+        activity_pages.show_transactions,
+        access_pages.show_grants,
+        access_pages.change_grants,
+        access_pages.show_rules,
+        maintenance_pages.show_lake_maintenance,
+        maintenance_pages.show_maintenance,
+        maintenance_pages.change_maintenance,
+        maintenance_pages.show_check,
+        maintenance_pages.repair_table,
+        handover_pages.show_adoption,
+        handover_pages.adopt_table,
+        handover_pages.show_release,
+        handover_pages.release_table,
+        show_nothing,
+    ],
+    dependencies={
+        "visit": Provide(provide_visit, sync_to_thread=True),
+        "form": Provide(provide_form),
+    },
+    middleware=[SecurityHeaders()],
+    exception_handlers=ANSWER_PAGES,
+    include_in_schema=False,
+)

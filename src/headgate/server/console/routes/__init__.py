@@ -1,0 +1,1 @@
+"""The addresses of the console's pages."""

@@ -1,0 +1,87 @@
+"""The pages of who may do what: grants with their reasons, groups, policies; granting and revoking."""
+
+from functools import partial
+from typing import Any
+
+from litestar import Response, get, post
+from litestar.di import NamedDependency
+from litestar.params import FromPath, FromQuery
+
+from headgate.catalog.ports.access import OWNER, Privilege, parse_privilege
+from headgate.catalog.ports.directory import parse_name
+from headgate.catalog.ports.maintenance import RULES
+from headgate.errors import InvalidRequest
+from headgate.plugins import policies
+from headgate.server.console.rendering import page
+from headgate.server.console.routes.confirmation import Deed, confirm_or_do
+from headgate.server.console.views import events_view, grants_view
+from headgate.server.console.views.paging import list_page
+from headgate.server.console.visit import Form, Visit, VisitedLake
+
+_GRANTS_ON_A_PAGE = 100
+_WINDOW = 1_000
+
+
+@get("/console/lakes/{lake:str}/grants", sync_to_thread=True)
+def show_grants(
+    visit: NamedDependency[Visit],
+    lake: FromPath[str],
+    q: FromQuery[str] = "",
+    number: FromQuery[int] = 1,
+    who: FromQuery[str] = "",
+    table: FromQuery[str] = "",
+) -> Response[str]:
+    """Every grant that the caller may see, and why somebody may do what."""
+    found = visit.lake(lake)
+    granting = found.catalog.granting
+    grants, groups = granting.grants(), granting.groups()
+    person = who or str(found.principal)
+    on = str(found.catalog.resolve(parse_name(table)).name) if table else None
+    values: dict[str, Any] = {
+        "grants": list_page(grants_view.grant_lines(grants, q), number, _GRANTS_ON_A_PAGE),
+        "groups": groups,
+        "reasons": grants_view.explain_privileges(person, on, grants, groups),
+        "privileges": tuple(each.value for each in Privilege),
+        "is_owner": found.principal == OWNER,
+        "q": q,
+        "who": person,
+        "on": on or "",
+    }
+    return page(visit, "grants.html", found, **values)
+
+
+@post("/console/lakes/{lake:str}/grants", status_code=200, sync_to_thread=True)
+def change_grants(
+    visit: NamedDependency[Visit], lake: FromPath[str], form: NamedDependency[Form]
+) -> Response[Any]:
+    """Grant or revoke a privilege, once that is confirmed."""
+    found = visit.lake(lake)
+    return confirm_or_do(visit, found, form, _grant_deed(found, form))
+
+
+def _grant_deed(lake: VisitedLake, form: Form) -> Deed:
+    privilege, whom = parse_privilege(form.get("privilege", "")), form.get("principal", "").strip()
+    on = form.get("on", "").strip() or None
+    shown, granting = on or "the lake", lake.catalog.granting
+    back = f"/console/lakes/{lake.name}/grants"
+    if not whom:
+        raise InvalidRequest("a privilege is granted to somebody: name a principal, or a group as group:name")
+    if form.get("deed") == "revoke":
+        sentence = f"{whom} may then no longer {privilege.value} on {shown}, unless another grant says so."
+        do = partial(granting.revoke, privilege, on, whom)
+        return Deed("Take a grant back", sentence, "Take it back", back, do)
+    sentence = f"{whom} may then {privilege.value} on {shown}, and whatever comes with that."
+    return Deed("Grant a privilege", sentence, "Grant it", back, partial(granting.grant, privilege, on, whom))
+
+
+@get("/console/lakes/{lake:str}/rules", sync_to_thread=True)
+def show_rules(visit: NamedDependency[Visit], lake: FromPath[str]) -> Response[str]:
+    """What commits and maintenance are held to: policies, rules, and what they refused lately."""
+    found = visit.lake(lake)
+    events = events_view.event_window(found.catalog.events, None, _WINDOW).events
+    refusals = events_view.refusal_lines(events)
+    refused: dict[str, int] = {}
+    for line in refusals:
+        refused[line.rule] = refused.get(line.rule, 0) + 1
+    own = tuple((name, type(policy).__name__) for name, policy in policies.registered().items())
+    return page(visit, "rules.html", found, policies=own, refused=refused, maintenance=RULES)

@@ -1,0 +1,102 @@
+"""The pages of a lake: how it is doing, its tables, and what happens in it while one looks."""
+
+from typing import Any
+
+from litestar import Response, get
+from litestar.datastructures import State
+from litestar.di import NamedDependency
+from litestar.params import FromPath, FromQuery
+from litestar.response import Redirect, Stream
+
+from headgate.errors import TableNotFound
+from headgate.server.console.rendering import page
+from headgate.server.console.views import events_view, lake_view
+from headgate.server.console.views.events_view import event_line
+from headgate.server.console.views.lake_view import LakeActivityView, LakeFigures, TableLine
+from headgate.server.console.views.paging import ListPage
+from headgate.server.console.visit import Visit, VisitedLake, authenticate_again
+from headgate.server.request_record import current_request
+from headgate.server.routes.events.stream import EventStream
+
+_TABLES_ON_A_PAGE = 40
+_LATEST_EVENTS = 2_000
+_FEW_EVENTS = 6
+_STREAM_TYPE = "text/event-stream"
+
+
+@get("/", sync_to_thread=False)
+def show_home(visit: NamedDependency[Visit]) -> Response[Any]:
+    """The only lake that there is for the caller, or all of them to choose from."""
+    names = [served.name for served in visit.lakes]
+    if len(names) == 1:
+        return Redirect(f"/console/lakes/{names[0]}", status_code=303)
+    return page(visit, "home.html")
+
+
+@get("/console/lakes/{lake:str}", sync_to_thread=True)
+def show_lake(
+    visit: NamedDependency[Visit], lake: FromPath[str], q: FromQuery[str] = "", number: FromQuery[int] = 1
+) -> Response[str]:
+    """How a lake is doing, and its tables."""
+    found = visit.lake(lake)
+    tables = _tables(found, q, number)
+    figures, activity, latest = _activity(visit, found)
+    return page(
+        visit, "lake.html", found, tables=tables, q=q, figures=figures, activity=activity, latest=latest
+    )  # fmt: skip
+
+
+@get("/console/lakes/{lake:str}/tables", sync_to_thread=True)
+def show_tables(
+    visit: NamedDependency[Visit], lake: FromPath[str], q: FromQuery[str] = "", number: FromQuery[int] = 1
+) -> Response[str]:
+    """The tables whose names have some words in them; alone, for who has the page already."""
+    found = visit.lake(lake)
+    template = "parts/tables.html" if visit.is_fragment else "tables.html"
+    return page(visit, template, found, tables=_tables(found, q, number), q=q)
+
+
+@get("/console/lakes/{lake:str}/activity", sync_to_thread=True)
+def show_activity(visit: NamedDependency[Visit], lake: FromPath[str]) -> Response[str]:
+    """The part of a lake's page that changes while one looks."""
+    found = visit.lake(lake)
+    figures, activity, latest = _activity(visit, found)
+    return page(visit, "parts/activity.html", found, figures=figures, activity=activity, latest=latest)
+
+
+@get("/console/lakes/{lake:str}/live", sync_to_thread=True)
+def follow_lake(visit: NamedDependency[Visit], state: State, lake: FromPath[str]) -> Stream:
+    """What happens in a lake from now on, as a stream of events, as far as the caller may see it."""
+    catalog = visit.lake(lake).catalog
+    record = current_request()
+    give_back = visit.operations.streams.take(visit.caller.principal)
+    if record is not None:
+        record.ending.append(give_back)
+    stream = EventStream(
+        catalog.events,
+        catalog.events.newest(),
+        visit.operations,
+        lambda: authenticate_again(visit.session, state),
+    )
+    return Stream(stream.lines(), media_type=_STREAM_TYPE)
+
+
+def _tables(lake: VisitedLake, words: str, number: int) -> ListPage[TableLine]:
+    number = max(1, number)
+    entries, total = lake.search_tables(words, (number - 1) * _TABLES_ON_A_PAGE, _TABLES_ON_A_PAGE)
+    lines = []
+    for entry in entries:
+        try:
+            lines.append(lake_view.table_line(lake.catalog.load(entry.name)))
+        except TableNotFound:  # dropped in the middle of it
+            continue
+    return ListPage(tuple(lines), number, max(1, -(-total // _TABLES_ON_A_PAGE)), total)
+
+
+def _activity(visit: Visit, lake: VisitedLake) -> tuple[LakeFigures, LakeActivityView, tuple[Any, ...]]:
+    events = events_view.event_window(lake.catalog.events, None, _LATEST_EVENTS).events
+    return (
+        lake_view.lake_figures(visit.operations.metrics.lake_samples(lake.name)),
+        lake_view.lake_activity(events, lake.now_ms),
+        tuple(map(event_line, reversed(events[-_FEW_EVENTS:]))),
+    )

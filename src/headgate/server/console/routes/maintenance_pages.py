@@ -1,0 +1,136 @@
+"""The pages of upkeep: what is due for a table and allowed, its leases, whether it is whole; and doing it."""
+
+from functools import partial
+from typing import Any
+
+from litestar import Response, get, post
+from litestar.di import NamedDependency
+from litestar.params import FromPath
+
+from headgate.catalog.ports import maintenance
+from headgate.catalog.ports.commits import TableId
+from headgate.errors import InvalidRequest
+from headgate.server.console.open_tables import VisitedTable
+from headgate.server.console.rendering import page
+from headgate.server.console.routes.confirmation import Deed, confirm_or_do
+from headgate.server.console.routes.table_pages import TABLE
+from headgate.server.console.views import lake_view, maintenance_view
+from headgate.server.console.visit import Form, Visit, VisitedLake
+from headgate.storage.credentials import StorageOperation
+from headgate.table.maintenance.maintenance_tasks import WorkerPolicy
+from headgate.table.maintenance.worker import TaskOutcome, TaskResult, Worker
+
+
+@get("/console/lakes/{lake:str}/maintenance", sync_to_thread=True)
+def show_lake_maintenance(visit: NamedDependency[Visit], lake: FromPath[str]) -> Response[str]:
+    """The leases of a lake, and tables that are on their way in or out."""
+    found = visit.lake(lake)
+    leases = found.catalog.leases.live()
+    subjects = found.visible_names(TableId(held.subject.rpartition("/")[2]) for held in leases)
+    names = {str(table_id): name for table_id, name in subjects.items()}
+    lines = maintenance_view.lease_lines(leases, names, found.catalog.leases.now_ms())
+    return page(
+        visit, "lake_maintenance.html", found, leases=lines, transfers=found.catalog.adoptions.under_way()
+    )
+
+
+@get(f"{TABLE}/maintenance", sync_to_thread=True)
+def show_maintenance(
+    visit: NamedDependency[Visit], lake: FromPath[str], table: FromPath[str]
+) -> Response[str]:
+    """What is allowed for a table, who needs it, and, asked for by itself, what is due."""
+    found = visit.lake(lake)
+    opened = found.table(table)
+    if visit.is_fragment:
+        due = _worker(found).run_once(tables=[opened.name], dry_run=True)
+        return page(visit, "parts/chores.html", found, chores=maintenance_view.chore_lines(due))
+    table_id, leases = opened.entry.table_id, found.catalog.leases
+    names = {str(table_id): opened.name}
+    values: dict[str, Any] = {
+        "permissions": maintenance_view.permission_lines(found.catalog.permissions.of(table_id)),
+        "leases": maintenance_view.lease_lines(leases.live(str(table_id)), names, leases.now_ms()),
+    }
+    line = lake_view.table_line(opened.loaded)
+    return page(visit, "maintenance.html", found, table=line, tab="maintenance", **values)
+
+
+@post(f"{TABLE}/maintenance", status_code=200, sync_to_thread=True)
+def change_maintenance(
+    visit: NamedDependency[Visit], lake: FromPath[str], table: FromPath[str], form: NamedDependency[Form]
+) -> Response[Any]:
+    """Permit or forbid a kind of maintenance, or do what is due, once that is confirmed."""
+    found = visit.lake(lake)
+    return confirm_or_do(visit, found, form, _maintenance_deed(found, found.table(table), form))
+
+
+def _maintenance_deed(lake: VisitedLake, table: VisitedTable, form: Form) -> Deed:
+    back = f"/console/lakes/{lake.name}/tables/{table.name}/maintenance"
+    if form.get("deed") == "run":
+        sentence = (
+            f"What is due for {table.name} and needs no Spark is done now: publishing, checkpoints, "
+            "checksums, and the clean-up that is permitted."
+        )
+        return Deed("Do what is due", sentence, "Do it now", back, partial(_run, lake, table))
+    kind, permissions = maintenance.parse_kind(form.get("kind", "")), lake.catalog.permissions
+    if form.get("deed") == "permit":
+        sentence = f"Workers then do {kind.value} of {table.name} whenever it is due."
+        do = partial(permissions.permit, table.entry.table_id, kind)
+        return Deed(f"Permit {kind.value}", sentence, "Permit it", back, do)
+    if form.get("deed") == "forbid":
+        sentence = f"Only the owner of {table.name} can then ask for {kind.value}."
+        do = partial(permissions.forbid, table.entry.table_id, kind)
+        return Deed(f"Forbid {kind.value}", sentence, "Forbid it", back, do)
+    raise InvalidRequest("a form of maintenance says permit, forbid or run: send it from its page")
+
+
+def _run(lake: VisitedLake, table: VisitedTable) -> tuple[TaskResult, ...]:
+    """Do what is due; the first failure is told as an error."""
+    lake.catalog.credentials(table.entry.table_id, StorageOperation.READ_WRITE)
+    done = _worker(lake).run_once(tables=[table.name])
+    failed = next((each for each in done if each.outcome is TaskOutcome.FAILED), None)
+    if failed is not None:
+        raise InvalidRequest(f"{failed.chore} of {failed.subject} failed: {failed.detail}")
+    return done
+
+
+def _worker(lake: VisitedLake) -> Worker:
+    """Somebody who does what is due on behalf of the caller, without Spark."""
+    tables = lake.served.tables_for(lake.principal)
+    world = lake.served.world
+    holder = f"console {lake.principal}"
+    return Worker(lake.catalog, lambda entry: tables.open(entry)[1], world, holder, WorkerPolicy())
+
+
+@get(f"{TABLE}/check", sync_to_thread=True)
+def show_check(visit: NamedDependency[Visit], lake: FromPath[str], table: FromPath[str]) -> Response[str]:
+    """Whether a table is whole; looked at only when the part with the findings is asked for."""
+    found = visit.lake(lake)
+    opened = found.table(table)
+    if not visit.is_fragment:
+        line = lake_view.table_line(opened.loaded)
+        return page(visit, "check.html", found, table=line, tab="check")
+    found.catalog.credentials(opened.entry.table_id, StorageOperation.READ)
+    books = found.catalog.books(opened.entry.table_id)
+    report = opened.opened.check(opened.name, keeper=books, data=False)
+    return page(visit, "parts/findings.html", found, report=report, table=lake_view.table_line(opened.loaded))
+
+
+@post(f"{TABLE}/check", status_code=200, sync_to_thread=True)
+def repair_table(
+    visit: NamedDependency[Visit], lake: FromPath[str], table: FromPath[str], form: NamedDependency[Form]
+) -> Response[Any]:
+    """Write anew what can be derived from the rest, once that is confirmed."""
+    found = visit.lake(lake)
+    opened = found.table(table)
+    sentence = (
+        f"What is damaged in {opened.name} and follows from the rest is written anew. Nothing is deleted."
+    )
+    back = f"/console/lakes/{found.name}/tables/{opened.name}/check"
+    deed = Deed("Repair the table", sentence, "Repair it", back, partial(_repair, found, opened))
+    return confirm_or_do(visit, found, form, deed)
+
+
+def _repair(lake: VisitedLake, table: VisitedTable) -> None:
+    lake.catalog.credentials(table.entry.table_id, StorageOperation.READ_WRITE)
+    books = lake.catalog.books(table.entry.table_id)
+    table.opened.check(table.name, keeper=books, data=False, repair=True)

@@ -1,0 +1,128 @@
+"""The pages of a version, and of two of them side by side."""
+
+from litestar import Response, get
+from litestar.di import NamedDependency
+from litestar.params import FromPath, FromQuery
+
+from headgate.catalog.ports.serving import CommitRecord
+from headgate.errors import VersionNotFound
+from headgate.protocol.actions import Commit, Version
+from headgate.server.console import commit_reader
+from headgate.server.console.open_tables import VisitedTable
+from headgate.server.console.rendering import page
+from headgate.server.console.routes.table_pages import TABLE
+from headgate.server.console.views import compare_view, lake_view, version_view, versions_view
+from headgate.server.console.views.compare_view import ChangeLine
+from headgate.server.console.views.version_view import GroupLine
+from headgate.server.console.visit import Visit, VisitedLake
+
+_MOST_COUNTED = 200
+"""Of versions that are farther apart the files between them are not counted."""
+
+
+@get(f"{TABLE}/versions/{{version:int}}", sync_to_thread=True)
+def show_version(
+    visit: NamedDependency[Visit], lake: FromPath[str], table: FromPath[str], version: FromPath[int]
+) -> Response[str]:
+    """What one version did."""
+    found = visit.lake(lake)
+    opened = found.table(table)
+    record = _record(found, opened, version)
+    commit = (
+        commit_reader.read_commit(opened, record.version)
+        if record.size <= commit_reader.LARGEST_READ
+        else None
+    )
+    tail = opened.loaded.tail
+    held = {each.version: each for each in tail.commits}
+    place = versions_view.commit_place(record.version, tail, held)
+    return page(
+        visit,
+        "version.html",
+        found,
+        table=lake_view.table_line(opened.loaded),
+        tab="versions",
+        line=versions_view.version_line(record, None if commit is None else commit.info, place),
+        record=record,
+        commit=None if commit is None else version_view.commit_view(commit),
+        changes=_changes(opened, commit),
+        group=_group(found, opened, record.version),
+    )
+
+
+@get(f"{TABLE}/compare", sync_to_thread=True)
+def compare_versions(
+    visit: NamedDependency[Visit],
+    lake: FromPath[str],
+    table: FromPath[str],
+    older: FromQuery[int | None] = None,
+    newer: FromQuery[int | None] = None,
+) -> Response[str]:
+    """In what two versions of a table differ."""
+    found = visit.lake(lake)
+    opened = found.table(table)
+    latest = opened.loaded.tail.latest
+    second = latest if newer is None else newer
+    first = max(0, second - 1) if older is None else older
+    first, second = sorted((first, second))
+    before, after = (opened.opened.snapshot(version=each).state for each in (first, second))
+    changes = compare_view.definition_changes(
+        compare_view.definition_of(before), compare_view.definition_of(after)
+    )
+    commits = _between(opened, first, second)
+    return page(
+        visit,
+        "compare.html",
+        found,
+        table=lake_view.table_line(opened.loaded),
+        tab="versions",
+        older=first,
+        newer=second,
+        changes=changes,
+        commits=None if commits is None else len(commits),
+        added=None if commits is None else sum(len(each.adds) for each in commits),
+        removed=None if commits is None else sum(len(each.removes) for each in commits),
+    )
+
+
+def _record(lake: VisitedLake, table: VisitedTable, version: int) -> CommitRecord:
+    found = lake.catalog.commits(table.entry.table_id, before=Version(version + 1), limit=1)
+    if not found or found[0].version != version:
+        raise VersionNotFound(
+            f"there is no version {version} of {table.name}: its versions are listed", asked=version
+        )
+    return found[0]
+
+
+def _changes(table: VisitedTable, commit: Commit | None) -> tuple[ChangeLine, ...] | None:
+    """What a version changed in the definition; None if the one before it cannot be read."""
+    if commit is None or commit.version == 0:
+        return ()
+    if commit.metadata is None and commit.protocol is None and not commit.domains:
+        return ()
+    try:
+        before, after = (
+            table.opened.snapshot(version=each).state for each in (commit.version - 1, commit.version)
+        )
+    except VersionNotFound:
+        return None
+    return compare_view.definition_changes(
+        compare_view.definition_of(before), compare_view.definition_of(after)
+    )
+
+
+def _group(lake: VisitedLake, table: VisitedTable, version: Version) -> tuple[GroupLine, ...]:
+    """The other tables that were written together with this version."""
+    mine = table.entry.table_id
+    groups = lake.groups_with([(mine, version)])
+    names = lake.visible_names(member.table_id for group in groups for member in group.members)
+    return tuple(line for group in groups for line in version_view.group_lines(group, names, mine))
+
+
+def _between(table: VisitedTable, first: int, second: int) -> tuple[Commit, ...] | None:
+    if second - first > _MOST_COUNTED:
+        return None
+    read = (commit_reader.read_commit(table, Version(each)) for each in range(first + 1, second + 1))
+    found = tuple(read)
+    known = tuple(each for each in found if each is not None)
+    return known if len(known) == len(found) else None

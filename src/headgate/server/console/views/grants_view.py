@@ -1,0 +1,79 @@
+"""Who may do what, and why? Each privilege with the chain of grants and groups it comes from."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from headgate.catalog.ports.access import IMPLIED_PRIVILEGES, OWNER, Grant, Group, Privilege
+
+
+@dataclass(frozen=True, slots=True)
+class GrantLine:
+    """A grant as it was given."""
+
+    principal: str
+    privilege: str
+    on: str
+    granted_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class PrivilegeLine:
+    """A privilege, and every chain by which a principal has it."""
+
+    privilege: str
+    reasons: tuple[str, ...]
+
+    @property
+    def is_held(self) -> bool:
+        return bool(self.reasons)
+
+
+def grant_lines(grants: Iterable[Grant], words: str = "") -> tuple[GrantLine, ...]:
+    """The grants that have every one of these words in them, by what they are on."""
+    wanted = words.lower().split()
+    lines = (
+        GrantLine(str(grant.principal), grant.privilege.value, grant.on, str(grant.granted_by))
+        for grant in grants
+    )
+    kept = (
+        line
+        for line in lines
+        if all(word in f"{line.principal} {line.privilege} {line.on}".lower() for word in wanted)
+    )
+    return tuple(sorted(kept, key=lambda line: (line.on, line.principal, line.privilege)))
+
+
+def explain_privileges(
+    principal: str, table: str | None, grants: Sequence[Grant], groups: Sequence[Group]
+) -> tuple[PrivilegeLine, ...]:
+    """Each privilege on a table, or on the lake, with the reasons for which the principal has it."""
+    places = ("lake",) if table is None else ("lake", table.partition(".")[0], table)
+    return tuple(
+        PrivilegeLine(each.value, tuple(_reasons(principal, each, places, grants, groups)))
+        for each in Privilege
+    )
+
+
+def _reasons(
+    principal: str,
+    privilege: Privilege,
+    places: tuple[str, ...],
+    grants: Sequence[Grant],
+    groups: Sequence[Group],
+) -> Iterator[str]:
+    if principal == OWNER:
+        yield "is the owner of the lake, who may do everything"
+        return
+    mine = {principal: ""} | {
+        group.name: f" to {group.name}, of which {principal} is a member"
+        for group in groups
+        if principal in group.members
+    }
+    for grant in grants:
+        if grant.on not in places or str(grant.principal) not in mine:
+            continue
+        via = mine[str(grant.principal)]
+        if grant.privilege is privilege:
+            yield f"{privilege.value} on {grant.on}, granted by {grant.granted_by}{via}"
+        elif privilege in IMPLIED_PRIVILEGES.get(grant.privilege, frozenset()):
+            yield f"comes with {grant.privilege.value} on {grant.on}, granted by {grant.granted_by}{via}"

@@ -1,0 +1,26 @@
+"""What is drawn? Numbers with their labels; the same numbers stand in a table for who cannot see it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """Bars, one for each label."""
+
+    title: str
+    labels: tuple[str, ...]
+    values: tuple[float, ...]
+    unit: str = "count"
+    """How values are written: ``count`` or ``bytes``."""
+
+    @property
+    def rows(self) -> tuple[tuple[str, float], ...]:
+        """Each label with its value."""
+        return tuple(zip(self.labels, self.values, strict=True))
+
+
+def make_plot(title: str, rows: Iterable[tuple[str, float]], unit: str = "count") -> Plot:
+    """A plot of these bars."""
+    found = tuple(rows)
+    return Plot(title, tuple(label for label, _ in found), tuple(value for _, value in found), unit)

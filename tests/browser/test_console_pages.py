@@ -1,0 +1,242 @@
+"""Every page in a real browser: nothing fails, nothing is asked of others, everybody can use it."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import headgate
+from tests.browser.conftest import MANY_TABLES, Opened
+from tests.support.browser import WatchedPage
+from tests.support.console_lakes import ConsoleServer
+
+ROOT = Path(__file__).parents[2]
+PICTURES = ROOT / "docs" / "images" / "console"
+TAKES_PICTURES = "HEADGATE_TESTS_WRITE_SCREENSHOTS" in os.environ
+
+LAKE_PAGES = (
+    "",
+    "/tables",
+    "/events",
+    "/conflicts",
+    "/transactions",
+    "/grants",
+    "/rules",
+    "/maintenance",
+    "/adopt",
+)
+TABLE_PAGES = (
+    "",
+    "/rows",
+    "/files",
+    "/versions",
+    "/versions/1",
+    "/compare",
+    "/maintenance",
+    "/check",
+    "/release",
+)
+SHOWN = (
+    ("lake", "main", ""),
+    ("table", "main", "/tables/sales.orders"),
+    ("files", "main", "/tables/sales.orders/files"),
+    ("versions", "main", "/tables/sales.orders/versions"),
+    ("version", "main", "/tables/sales.orders/versions/7"),
+    ("conflicts", "main", "/conflicts"),
+)
+"""The pages whose pictures are in the docs, in light and dark."""
+
+
+def addresses(lake: str, table: str) -> Iterator[str]:
+    """Every page of a lake with a table."""
+    yield from (f"/console/lakes/{lake}{page}" for page in LAKE_PAGES)
+    yield from (f"/console/lakes/{lake}/tables/{table}{page}" for page in TABLE_PAGES)
+
+
+def assert_whole(watched: WatchedPage, path: str) -> None:
+    """The page has a heading and its landmarks, and does not run out of the window."""
+    page = watched.page
+    assert page.locator("main h1, main h2").count() > 0, path
+    assert page.locator("main").count() == page.locator("header.top").count() == 1, path
+    wider = page.evaluate("() => document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    assert wider <= 0, f"{path} is wider than the window by {wider}"
+
+
+def test_every_page_works_and_is_accessible(console: ConsoleServer, signed_in: Opened) -> None:
+    watched, found = signed_in(), {}
+    for path in ("/", *addresses("main", "sales.orders")):
+        watched.visit(console.url + path)
+        assert_whole(watched, path)
+        found[path] = watched.violations()
+
+    assert {path: wrong for path, wrong in found.items() if wrong} == {}
+    assert watched.problems == []
+    watched.page.close()
+
+
+def test_the_main_pages_are_accessible_in_the_dark(console: ConsoleServer, signed_in: Opened) -> None:
+    watched, found = signed_in(scheme="dark"), {}
+    for name, lake, path in SHOWN:
+        watched.visit(f"{console.url}/console/lakes/{lake}{path}")
+        found[name] = watched.violations()
+
+    assert {path: wrong for path, wrong in found.items() if wrong} == {}
+    assert watched.problems == []
+    watched.page.close()
+
+
+def test_pages_fit_on_a_phone(console: ConsoleServer, signed_in: Opened) -> None:
+    watched = signed_in(width=390)
+    for path in addresses("main", "sales.orders"):
+        watched.visit(console.url + path)
+        assert_whole(watched, path)
+
+    assert watched.problems == []
+    watched.page.close()
+
+
+def test_text_of_others_does_nothing_in_a_browser(console: ConsoleServer, signed_in: Opened) -> None:
+    watched = signed_in()
+    for path in addresses("hostile", "hostile.marked"):
+        page = watched.visit(console.url + path)
+        assert_whole(watched, path)
+        assert page.locator("img[src=x], main b, main i, main script").count() == 0, path
+        assert page.evaluate("() => [...document.scripts].every(s => s.src.startsWith(location.origin))")
+    watched.visit(f"{console.url}/console/lakes/hostile/tables/hostile.marked")
+    assert watched.page.get_by_text("<script>alert('x')</script>").count() > 0
+    assert watched.page.get_by_text("⟨U+202E⟩").count() > 0
+    assert watched.violations() == [] and watched.problems == []
+    watched.page.close()
+
+
+def test_a_script_that_gets_in_is_not_run(console: ConsoleServer, signed_in: Opened) -> None:
+    watched = signed_in()
+    page = watched.visit(f"{console.url}/console/lakes/main")
+
+    ran = page.evaluate(
+        """async () => {
+            const put = document.createElement('div');
+            put.innerHTML = '<img src=x onerror="window.ran = 1">';
+            document.body.append(put);
+            const script = document.createElement('script');
+            script.textContent = 'window.ran = 2';
+            document.body.append(script);
+            await new Promise(done => setTimeout(done, 200));
+            return window.ran ?? 0;
+        }"""
+    )
+
+    assert ran == 0
+    page.close()
+
+
+def test_names_are_searched_while_one_types(console: ConsoleServer, signed_in: Opened) -> None:
+    watched = signed_in()
+    page = watched.visit(f"{console.url}/console/lakes/hostile")
+    assert page.get_by_text(f"{MANY_TABLES + 1:,} tables").count() == 1
+
+    page.get_by_label("Name has").press_sequentially("t_00077")
+    page.get_by_role("link", name="hostile.t_000771").wait_for()
+
+    assert page.locator("#tables tbody tr").count() == 10
+    page.get_by_label("Name has").fill("")
+    page.get_by_role("link", name="Next").first.wait_for()
+    page.get_by_role("link", name="Next").click()
+    page.get_by_text("page 2 of 26").wait_for()
+    assert watched.problems == []
+    page.close()
+
+
+def test_a_lake_is_followed_while_one_looks(
+    console: ConsoleServer, signed_in: Opened, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    watched = signed_in()
+    page = watched.visit(f"{console.url}/console/lakes/main")
+    before = page.locator("#activity .feed li").first.inner_text()
+    folder = Path(console.catalog.warehouse).parent
+
+    with headgate.connect(folder) as lake:
+        version = lake.table("sales.stock").append([{"sku": "live", "n": 1}])
+
+    page.locator("#activity .feed").get_by_role("link", name=str(version), exact=True).first.wait_for()
+    assert page.locator("#activity .feed li").first.inner_text() != before
+    assert page.locator("#activity canvas").count() == 1
+    assert watched.problems == []
+    page.close()
+
+
+def test_the_keyboard_reaches_everything(console: ConsoleServer, signed_in: Opened) -> None:
+    watched = signed_in()
+    page = watched.visit(f"{console.url}/console/lakes/main/tables/sales.orders")
+
+    page.keyboard.press("Tab")
+    assert page.evaluate("() => document.activeElement.textContent") == "Skip to the content"
+    page.keyboard.press("Enter")
+    assert page.evaluate("() => document.activeElement.id") == "content"
+    page.keyboard.press("/")
+    assert page.evaluate("() => document.activeElement.id") == "search"
+    page.keyboard.type("stock")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/tables?q=stock")
+    assert page.get_by_role("link", name="sales.stock").count() >= 1
+    outline = page.get_by_role("link", name="Events").evaluate(
+        "e => { e.focus(); return getComputedStyle(e).outlineStyle }"
+    )
+    assert outline == "solid"
+    page.close()
+
+
+def test_a_page_prints_without_what_is_only_for_the_screen(console: ConsoleServer, signed_in: Opened) -> None:
+    watched = signed_in()
+    page = watched.visit(f"{console.url}/console/lakes/main/tables/sales.orders/versions")
+    page.emulate_media(media="print")
+
+    assert not page.locator("nav.side").is_visible() and not page.locator("header.top").is_visible()
+    assert page.locator("ol.timeline").is_visible()
+    page.close()
+
+
+def test_a_write_is_confirmed_in_the_browser_and_then_done(console: ConsoleServer, signed_in: Opened) -> None:
+    watched = signed_in()
+    page = watched.visit(f"{console.url}/console/lakes/main/grants")
+    page.get_by_label("Privilege", exact=True).select_option("READ")
+    page.get_by_label("On a schema").fill("sales.stock")
+    page.get_by_label("To a principal").fill("grace")
+    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("heading", name="Grant a privilege?").wait_for()
+    assert watched.violations() == []
+
+    page.get_by_role("button", name="Grant it").click()
+    page.get_by_role("button", name="Take back READ on sales.stock from grace").click()
+    page.get_by_role("button", name="Take it back").click()
+    page.get_by_role("heading", name="Grants", exact=True).wait_for()
+
+    assert page.get_by_text("grace").count() == 0
+    assert watched.problems == []
+    page.close()
+
+
+def test_a_check_is_started_by_hand_and_tells_its_findings(console: ConsoleServer, signed_in: Opened) -> None:
+    watched = signed_in()
+    page = watched.visit(f"{console.url}/console/lakes/main/tables/sales.orders/check")
+    page.get_by_role("button", name="Check it").click()
+
+    page.get_by_text("Nothing is wrong").wait_for()
+    assert watched.problems == [] and watched.violations() == []
+    page.close()
+
+
+@pytest.mark.skipif(
+    not TAKES_PICTURES, reason="HEADGATE_TESTS_WRITE_SCREENSHOTS is not set: pictures stay as they are"
+)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pictures_of_the_main_pages_are_in_the_docs(
+    console: ConsoleServer, signed_in: Opened, scheme: str
+) -> None:
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    watched = signed_in(scheme=scheme)
+    for name, lake, path in SHOWN:
+        page = watched.visit(f"{console.url}/console/lakes/{lake}{path}")
+        page.screenshot(path=PICTURES / f"{name}-{scheme}.png")
+    watched.page.close()

@@ -1,0 +1,167 @@
+"""Every page is answered with its headers and loads nothing from elsewhere; text stays text (T11)."""
+
+import re
+from importlib import resources
+
+import pytest
+
+from headgate.server.console.rendering import PACKAGE, foreign
+from headgate.server.console.security_headers import SECURITY_HEADERS
+from tests.support.console_client import ConsoleClient
+from tests.support.console_lakes import MARKUP, ConsoleServer
+from tests.unit.server.console.conftest import Visitor
+from tests.unit.server.console.test_authorisation import LAKE_PAGES, TABLE_PAGES
+
+LAKE = "/console/lakes/main"
+TABLE = f"{LAKE}/tables/sales.orders"
+HOSTILE = "/console/lakes/hostile"
+PARTS = ("/rows", "/files", "/maintenance", "/check")
+STATIC = resources.files(PACKAGE).joinpath("static")
+RAW = re.compile(r"<script>alert|<img src=x|<b>bold|<i>domain|onerror=alert\(1\)>\"'`[^&]", re.IGNORECASE)
+
+
+@pytest.mark.parametrize(
+    "path", [*(LAKE + page for page in LAKE_PAGES), *(TABLE + page for page in TABLE_PAGES)]
+)
+def test_every_page_is_answered_with_its_headers(visitor: Visitor, path: str) -> None:
+    answer = visitor("owner").get(path)
+
+    assert answer.status == 200
+    assert dict(SECURITY_HEADERS).items() <= answer.headers.items()
+    assert answer.headers["cache-control"] == "no-store"
+    assert answer.headers["content-type"].startswith("text/html")
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [("/console/nowhere", 404), (f"{LAKE}/tables/a.b", 404), (f"{TABLE}/versions/99", 404),
+     (f"{TABLE}/compare?older=x", 400), ("/console/sign-in", 200), ("/console/static/nothing.js", 404),
+     (f"{LAKE}/grants?table=nonsense", 400)],
+)  # fmt: skip
+def test_pages_of_errors_have_the_headers_too(visitor: Visitor, path: str, status: int) -> None:
+    answer = visitor("owner").get(path)
+
+    assert answer.status == status
+    assert dict(SECURITY_HEADERS).items() <= answer.headers.items()
+    assert answer.headers["content-type"].startswith("text/html")
+
+
+def test_a_page_has_no_script_or_style_of_its_own_and_names_no_other_host(visitor: Visitor) -> None:
+    owner = visitor("owner")
+    for path in (*(LAKE + page for page in LAKE_PAGES), *(TABLE + page for page in TABLE_PAGES)):
+        text = owner.get(path).body.decode()
+        assert not re.findall(r"<script(?![^>]*src=\"/console/static/)", text)
+        assert not re.findall(r"<style|\sstyle=|\son[a-z]+=|javascript:", text)
+        assert not re.findall(r"(?:src|href|action|hx-get)=\"(?!/|#|\")", text)
+
+
+def test_scripts_are_small_and_bring_their_licences() -> None:
+    files = {each.name: each.read_bytes() for each in STATIC.iterdir()}
+
+    assert sum(len(content) for name, content in files.items() if name.endswith(".js")) < 150_000
+    assert {"htmx.LICENSE.txt", "uplot.LICENSE.txt"} <= files.keys()
+    assert not [name for name, content in files.items() if b"sourceMappingURL" in content]
+
+
+def test_a_static_file_may_be_kept_and_its_type_is_told(console: ConsoleServer) -> None:
+    client = ConsoleClient(console.url)
+    for name, kind in (
+        ("console.css", "text/css"),
+        ("console.js", "text/javascript"),
+        ("icon.svg", "image/svg+xml"),
+    ):
+        answer = client.get(f"/console/static/{name}")
+        assert answer.status == 200 and answer.headers["content-type"].startswith(kind)
+        assert (
+            "immutable" in answer.headers["cache-control"]
+            and answer.headers["x-content-type-options"] == "nosniff"
+        )
+
+
+@pytest.mark.parametrize("name", ["..%2f__init__.py", "%2e%2e/router.py", "..%5crouter.py", "templates"])
+def test_no_other_file_is_served(console: ConsoleServer, name: str) -> None:
+    answer = ConsoleClient(console.url).get(f"/console/static/{name}")
+
+    assert answer.status in (303, 404)
+
+
+def test_text_of_others_is_text(visitor: Visitor) -> None:
+    owner, table = visitor("owner"), f"{HOSTILE}/tables/hostile.marked"
+    pages = [owner.get(HOSTILE + page) for page in LAKE_PAGES]
+    pages += [owner.get(table + page) for page in (*TABLE_PAGES, "/versions/2", "/versions/3")]
+    pages += [owner.part(table + page) for page in PARTS]
+
+    texts = [answer.body.decode() for answer in pages if answer.status == 200]
+    assert len(texts) == len(pages)
+    for text in texts:
+        assert not RAW.search(text)
+        assert "\u202e" not in text and "\u2066" not in text
+        assert "49" not in re.findall(r"`(\d+)&", text)
+    assert sum("&lt;script&gt;alert(" in text for text in texts) > 5
+
+
+def test_what_a_visitor_asks_for_is_text_too(visitor: Visitor) -> None:
+    answer = visitor("owner").get(f"{LAKE}/tables?q=%22%3E%3Cscript%3Ealert(1)%3C/script%3E")
+
+    assert answer.status == 200
+    assert b"<script>alert" not in answer.body
+
+
+def test_signs_that_cannot_be_seen_are_spelled_out() -> None:
+    shown = str(foreign(MARKUP))
+
+    assert "⟨U+202E⟩gpj.exe⟨U+2066⟩" in shown
+    assert shown.startswith("<bdi>&lt;script&gt;")
+    assert str(foreign("x" * 5, 3)) == "<bdi>xxx</bdi>… (5 characters)"
+
+
+def test_a_write_is_confirmed_before_it_is_done(console: ConsoleServer, visitor: Visitor) -> None:
+    owner = visitor("owner")
+    form = {"deed": "grant", "privilege": "append", "on": "sales", "principal": "frank"}
+
+    asked = owner.post(f"{LAKE}/grants", form)
+    assert asked.status == 200 and b"Grant a privilege?" in asked.body
+    assert not any(grant.principal == "frank" for grant in console.catalog.granting.grants())
+
+    assert owner.post(f"{LAKE}/grants", {**form, "confirmed": "yes"}).status == 303
+    assert any(grant.principal == "frank" for grant in console.catalog.granting.grants())
+    assert owner.post(f"{LAKE}/grants", {**form, "deed": "revoke", "confirmed": "yes"}).status == 303
+    assert not any(grant.principal == "frank" for grant in console.catalog.granting.grants())
+
+
+def test_what_is_due_is_done_without_spark(console: ConsoleServer, visitor: Visitor) -> None:
+    owner, path = visitor("owner"), f"{LAKE}/tables/sales.stock/maintenance"
+
+    assert owner.post(path, {"deed": "run", "confirmed": "yes"}).status == 303
+    assert owner.part(path).status == 200
+
+
+def test_a_table_that_is_whole_is_said_to_be(visitor: Visitor) -> None:
+    assert b"Nothing is wrong" in visitor("owner").part(f"{TABLE}/check").body
+
+
+def test_a_version_shows_what_was_ratified_with_it(visitor: Visitor) -> None:
+    owner = visitor("owner")
+
+    text = owner.get(f"{TABLE}/versions/8").body.decode()
+    assert "Ratified together with" in text and "/tables/sales.stock/versions/2" in text
+    assert "/tables/sales.stock/versions/2" in owner.get(f"{LAKE}/transactions").body.decode()
+
+
+def test_a_member_of_a_transaction_that_is_hidden_is_not_named(visitor: Visitor) -> None:
+    text = visitor("carol").get(f"{LAKE}/tables/sales.stock/versions/2").body.decode()
+
+    assert "a table that is not shown to you" in text
+    assert "sales.orders" not in text
+
+
+def test_a_comparison_names_what_changed(visitor: Visitor) -> None:
+    text = visitor("owner").get(f"{TABLE}/compare?older=6&newer=7").body.decode()
+
+    assert ">note<" in text and "added" in text
+
+
+def test_refusals_tell_who_which_rule_and_what_to_do(visitor: Visitor) -> None:
+    text = visitor("owner").get(f"{LAKE}/conflicts").body.decode()
+
+    assert "privileges" in text and "bob" in text and "What to do:" in text

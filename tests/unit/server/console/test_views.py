@@ -1,0 +1,293 @@
+"""What pages show, as values: made from what ports answer, without a server and without a browser."""
+
+import pyarrow as pa
+import pytest
+
+from headgate.catalog.ports.access import OWNER, Grant, Group, Principal, Privilege
+from headgate.catalog.ports.commits import InlineCommit, RatifiedCommit, StagedCommit, TableId, Tail
+from headgate.catalog.ports.directory import TableEntry, TableName
+from headgate.catalog.ports.events import Event, EventKind
+from headgate.catalog.ports.groups import GroupId, RatifiedGroup, RatifiedMember
+from headgate.catalog.ports.serving import CommitRecord
+from headgate.errors import InvalidRequest
+from headgate.protocol.actions import CommitInfo, EpochMillis, Format, Metadata, Protocol, TxnId, Version
+from headgate.server.console.views import (
+    commit_rows,
+    compare_view,
+    events_view,
+    files_view,
+    formats,
+    grants_view,
+    lake_view,
+    paging,
+    rows_view,
+    schema_view,
+    transactions_view,
+    versions_view,
+)
+from headgate.server.console.views.commit_rows import RowCounts
+from headgate.table.read import live_files
+
+NOW = 1_800_000_000_000
+
+
+def event(
+    cursor: int, kind: EventKind = EventKind.COMMIT, *, ago_ms: int = 0, table: str = "s.t", **details: object
+) -> Event:
+    table_id = TableId(f"id-{table}")
+    return Event(
+        cursor, kind, table, table_id, Version(cursor), TxnId("x"), "WRITE", EpochMillis(NOW - ago_ms),
+        details,
+    )  # fmt: skip
+
+
+def metadata(schema: str, *, partitions: tuple[str, ...] = (), **configuration: str) -> Metadata:
+    return Metadata(
+        id="m",
+        format=Format(provider="parquet", options={}),
+        schema_string=schema,
+        partition_columns=partitions,
+        configuration=configuration,
+    )
+
+
+NESTED = """{"type":"struct","fields":[
+ {"name":"id","type":"long","nullable":false,"metadata":{"comment":"The key"}},
+ {"name":"at","type":{"type":"struct","fields":[{"name":"city","type":"string","nullable":true,"metadata":{}}]},
+  "nullable":true,"metadata":{}}]}"""
+PROTOCOL = Protocol(min_reader_version=3, min_writer_version=7, writer_features=("domainMetadata",))
+
+
+@pytest.mark.parametrize(
+    ("number", "shown"),
+    [(0, "0 B"), (1023, "1,023 B"), (1024, "1.0 KiB"), (5 * 1024**3, "5.0 GiB"), (None, "–")],
+)
+def test_sizes_are_in_powers_of_1024(number: int | None, shown: str) -> None:
+    assert formats.size(number) == shown
+
+
+def test_moments_that_no_calendar_has_are_not_shown() -> None:
+    assert formats.moment(0) == "1970-01-01 00:00:00 UTC"
+    assert formats.moment(2**63) == formats.moment(-1) == formats.ago(2**63, NOW) == "–"
+    assert formats.ago(NOW - 180_000, NOW) == "3 min ago"
+
+
+def test_a_page_beyond_the_end_is_the_last_one() -> None:
+    found = paging.list_page(range(95), 99, 40)
+
+    assert (found.number, found.pages, found.items, found.next) == (3, 3, tuple(range(80, 95)), None)
+    assert paging.list_page((), 1, 40).pages == 1
+
+
+def test_tables_are_found_by_all_their_words() -> None:
+    entries = [
+        TableEntry(TableId(n), TableName("sales", n), "", EpochMillis(0)) for n in ("orders", "old_orders")
+    ]
+
+    assert lake_view.matching_tables(entries, "OLD sales") == (entries[1],)
+    assert lake_view.matching_tables(entries, "") == tuple(entries)
+
+
+def test_commits_are_counted_by_the_minute() -> None:
+    found = lake_view.lake_activity(
+        [
+            event(1, ago_ms=30_000),
+            event(2, ago_ms=300_000),
+            event(3, ago_ms=10**9),
+            event(4, EventKind.REFUSAL),
+        ],
+        NOW,
+    )
+
+    assert found.in_last_minute == 1
+    assert sum(found.commits.values) == 2
+    assert (found.refusals, len(found.commits.labels)) == (1, lake_view.MINUTES)
+
+
+@pytest.mark.parametrize(
+    ("metrics", "counts"),
+    [
+        ({"numOutputRows": "7"}, RowCounts(7)),
+        ({"numDeletedRows": "2", "numCopiedRows": "9"}, RowCounts(None, None, 2)),
+        ({"numUpdatedRows": 3}, RowCounts(None, 3, None)),
+        ({"numTargetRowsInserted": "1", "numTargetRowsUpdated": "2", "numTargetRowsDeleted": "3",
+          "numOutputRows": "9"}, RowCounts(1, 2, 3)),
+        ({"numOutputRows": "²"}, RowCounts(None)),
+        ({"numOutputRows": {"a": []}}, RowCounts(None)),
+        ({}, RowCounts()),
+    ],
+)  # fmt: skip
+def test_rows_are_those_that_the_writer_counted(metrics: dict[str, object], counts: RowCounts) -> None:
+    assert commit_rows.row_counts(CommitInfo(operation_metrics=metrics)) == counts
+
+
+def test_versions_tell_where_their_content_is() -> None:
+    held = tuple(
+        RatifiedCommit(Version(v), TxnId(str(v)), EpochMillis(v), where)
+        for v, where in ((2, InlineCommit(b"")), (3, StagedCommit("f")))
+    )
+    tail = Tail(Version(3), Version(1), held)
+    records = [CommitRecord(Version(v), TxnId(str(v)), EpochMillis(v), 10, "", None) for v in (3, 2, 1)]
+
+    found = versions_view.versions_page(records, {}, tail, 2)
+
+    assert [(line.version, line.place) for line in found.lines] == [(3, "staged"), (2, "inline")]
+    assert (found.older, found.newer) == (2, None)
+    assert found.lines[0].operation is None
+    assert [line.place for line in versions_view.versions_page(records[2:], {}, tail, 2).lines] == [
+        "published"
+    ]
+
+
+def test_columns_are_followed_by_what_is_in_them() -> None:
+    lines = tuple(schema_view.column_lines(metadata(NESTED, partitions=("id",))))
+
+    assert [(line.path, line.depth, line.type) for line in lines] == [
+        ("id", 0, "long"), ("at", 0, "struct"), ("at.city", 1, "string"),
+    ]  # fmt: skip
+    assert lines[0].comment == "The key" and lines[0].is_partition and not lines[0].nullable
+
+
+def test_a_comparison_has_a_line_for_each_difference() -> None:
+    before = schema_view.definition_view(PROTOCOL, metadata(NESTED, a="1", b="2"), {})
+    after = schema_view.definition_view(
+        PROTOCOL, metadata(NESTED.replace("long", "string"), a="1", b="3", c="4"), {}
+    )
+
+    lines = compare_view.definition_changes(before, after)
+
+    assert [(line.kind.value, line.part, line.name) for line in lines] == [
+        ("changed", "column", "id"), ("changed", "property", "b"), ("added", "property", "c"),
+    ]  # fmt: skip
+    assert compare_view.definition_changes(after, after) == ()
+
+
+def test_files_are_counted_by_size_and_by_partition() -> None:
+    files = pa.table(
+        {
+            "path": ["a", "b", "c"],
+            "partition_values": pa.array(
+                [[("day", "1")], [("day", "1")], [("day", None)]], pa.map_(pa.string(), pa.string())
+            ),
+            "size": [1_000, 3_000, 10],
+            "deletion_vector": pa.array(
+                [None, {"cardinality": 4}, None], pa.struct([("cardinality", pa.int64())])
+            ),
+        }
+    )
+    day = '{"type":"struct","fields":[{"name":"day","type":"string","nullable":true,"metadata":{}}]}'
+
+    found = files_view.files_view(files, metadata(day, partitions=("day",)))
+
+    assert (found.files, found.size_bytes, found.with_deletions, found.deleted_rows) == (3, 4_010, 1, 4)
+    assert found.partitions is not None and found.partitions.rows == (("1", 4_000), ("null", 10))
+    assert sum(found.sizes.values) == 3 and found.sizes.labels[0] == "≥ 8 B"
+    assert [line.path for line in found.largest] == ["b", "a", "c"]
+
+
+def test_a_table_without_files_has_nothing_to_draw() -> None:
+    empty = live_files.SCHEMA.empty_table()
+
+    found = files_view.files_view(empty, metadata(NESTED))
+
+    assert (found.files, found.sizes.values, found.partitions, found.largest) == (0, (), None, ())
+
+
+def test_cells_are_cut_and_nulls_are_none() -> None:
+    found = rows_view.rows_view(3, pa.table({"a": ["x" * 400, None], "b": [b"\x00\xff", b""]}))
+
+    assert found.columns == ("a", "b")
+    assert found.rows[0] == ("x" * 300 + "…", "00 ff") and found.rows[1][0] is None
+
+
+class Feed:
+    """Events with the cursors from 1 to ``newest``, of which the first are forgotten."""
+
+    def __init__(self, newest: int, forgotten: int = 0) -> None:
+        self._newest, self._forgotten = newest, forgotten
+
+    def newest(self) -> int:
+        return self._newest
+
+    def after(self, cursor: int, *, limit: int = 1_000) -> tuple[Event, ...]:
+        if 0 < cursor < self._forgotten:
+            raise InvalidRequest("forgotten", oldest=self._forgotten)
+        return tuple(event(each) for each in range(max(cursor, self._forgotten) + 1, self._newest + 1))[
+            :limit
+        ]
+
+
+def test_events_are_paged_from_the_latest_to_the_oldest_and_back() -> None:
+    feed, seen, before, pages = Feed(45), [], None, []
+    while True:
+        window = events_view.event_window(feed, before, 20)  # type: ignore[arg-type]
+        page = events_view.events_page(window, None, 20)
+        seen += [line.cursor for line in page.lines]
+        pages.append(page)
+        if page.older is None:
+            break
+        before = page.older
+
+    assert seen == list(range(45, 0, -1))
+    assert [page.newer for page in pages] == [None, 46, 26]
+
+
+def test_events_that_are_forgotten_are_told_to_be() -> None:
+    window = events_view.event_window(Feed(45, forgotten=40), None, 20)  # type: ignore[arg-type]
+    page = events_view.events_page(window, None, 20)
+
+    assert [line.cursor for line in page.lines] == [45, 44, 43, 42, 41]
+    assert page.is_forgotten and page.older is None
+
+
+def test_every_kind_of_event_has_a_sentence() -> None:
+    assert all(events_view.event_line(event(1, kind)).sentence for kind in EventKind)
+
+
+def test_a_refusal_says_what_to_do() -> None:
+    refusal = event(
+        1, EventKind.REFUSAL, by="privileges", principal="bob", message="no", line=2, action="add"
+    )
+
+    line = events_view.refusal_lines([event(2), refusal])[0]
+
+    assert (line.rule, line.principal, line.action) == ("privileges", "bob", "add, line 2")
+    assert "ask who manages grants" in line.advice
+
+
+GRANTS = (
+    Grant(Principal("group:a"), Privilege.CHANGE_DATA, "sales", OWNER),
+    Grant(Principal("bob"), Privilege.READ, "lake", Principal("ada")),
+    Grant(Principal("bob"), Privilege.DROP, "other.t", OWNER),
+)
+GROUPS = (Group("group:a", (Principal("bob"),)),)
+
+
+def test_a_privilege_comes_with_the_chain_it_comes_from() -> None:
+    found = {
+        line.privilege: line.reasons
+        for line in grants_view.explain_privileges("bob", "sales.t", GRANTS, GROUPS)
+    }
+
+    assert found["APPEND"] == (
+        "comes with CHANGE DATA on sales, granted by owner to group:a, of which bob is a member",
+    )
+    assert found["READ"][1] == "READ on lake, granted by ada"
+    assert found["DROP"] == ()
+
+
+def test_the_owner_needs_no_grant() -> None:
+    assert all(line.is_held for line in grants_view.explain_privileges(OWNER, None, (), ()))
+    assert not any(line.is_held for line in grants_view.explain_privileges("eve", None, GRANTS, GROUPS))
+
+
+def test_a_transaction_names_the_tables_that_may_be_seen() -> None:
+    members = tuple(
+        RatifiedMember(TableId(f"id-{name}"), Version(n), None)
+        for n, name in enumerate(("s.a", "s.b", "s.hidden"), 1)
+    )
+    events = [event(1, table="s.a"), event(2, table="s.b")]
+
+    lines = transactions_view.transaction_lines([RatifiedGroup(GroupId("g"), members)], events)
+
+    assert lines[0].members == (("s.a", 1), ("s.b", 2)) and lines[0].hidden == 1
