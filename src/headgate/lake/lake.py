@@ -302,7 +302,7 @@ class Lake:
 
     def _place(self) -> str:
         """Where the lake is, for people."""
-        return self._catalog.warehouse if self.address is None else without_password(self._address.target)
+        return self._catalog.warehouse if self.address is None else without_password(self.address.target)
 
     def __enter__(self) -> "Lake":
         return self
