@@ -46,7 +46,15 @@ HELD = {"lake": Lake, "orders": Table, "events": Table, "tx": LakeTransaction, "
 TAKES_SPARK = frozenset({"spark", "df", "stream", "batch"})
 SPARK_CALLS = frozenset(
     {
-        *("Table.read", "Table.changes", "Table.history", "Table.detail", "Table.delete", "Table.update"),
+        *(
+            "Table.read",
+            "Table.read_stream",
+            "Table.changes",
+            "Table.history",
+            "Table.detail",
+            "Table.delete",
+            "Table.update",
+        ),
         *(
             "Table.optimize",
             "Table.purge",

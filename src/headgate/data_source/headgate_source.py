@@ -97,6 +97,8 @@ def register_source(spark: SparkSession, lakes: Mapping[str, Any] | None = None)
     """Have a Spark session know ``format("headgate")``, for tables by path and by name in these lakes.
 
     ``lakes`` are lakes by the names they have here; ``lake.register(spark)`` does the same for one of them.
+
+        headgate.register_source(spark, {"main": lake})
     """
     addresses = {name.lower(): _address(name, lake) for name, lake in (lakes or {}).items()}
     # Made here, so that it goes to the server and to the workers with the lakes that it knows.

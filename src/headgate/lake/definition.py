@@ -169,7 +169,10 @@ class TableAlteration:
     def set_column_default(self, column: str, expression: str | None) -> int:
         """Say in SQL what a column is in new rows that do not say it, or with None nothing.
 
-        Takes the property ``delta.feature.allowColumnDefaults``. Rows that are there stay as they are.
+        Takes the feature ``allowColumnDefaults``. Rows that are there stay as they are.
+
+            orders.add_feature("allowColumnDefaults")
+            orders.set_column_default("n", "0")
         """
         return alter_columns.set_column_default(self.opened, column_path.parse_path(column), expression)
 
