@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.pandas.types import from_arrow_schema
 
 Columns = Sequence[tuple[str, pa.DataType]]
 
@@ -64,7 +65,10 @@ def frame(spark: SparkSession, columns: Columns, rows: Iterable[Sequence[object]
     """Rows in these columns."""
     names = [name for name, _ in columns]
     values = [dict(zip(names, row, strict=True)) for row in rows]
-    return spark.createDataFrame(pa.Table.from_pylist(values, pa.schema(list(columns))))
+    schema = pa.schema(list(columns))
+    if not values:  # of an empty table Spark Connect does not take the types
+        return spark.createDataFrame([], from_arrow_schema(schema))
+    return spark.createDataFrame(pa.Table.from_pylist(values, schema))
 
 
 def counts(spark: SparkSession, columns: Columns, metrics: Mapping[str, int]) -> DataFrame:
