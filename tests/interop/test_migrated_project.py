@@ -18,8 +18,6 @@ from tests.support.foreign_environments import DELTA_SPARK
 pytestmark = [pytest.mark.interop, pytest.mark.spark]
 
 PROJECT = Path(__file__).parents[1] / "delta" / "project"
-WITH_SQL = False
-"""Whether ``spark.sql`` and ``saveAsTable`` know the tables of a registered lake."""
 THE_LINE = 'spark.sql("CREATE SCHEMA IF NOT EXISTS shop")'
 
 
@@ -60,10 +58,10 @@ def test_only_imports_and_one_line_change(migrated: Any, tmp_path: Path) -> None
 
 
 def test_the_project_runs_on_headgate(migrated: Any, spark: SparkSession, tmp_path: Path) -> None:
-    seen = migrated.main(spark, tmp_path / "run", with_sql=WITH_SQL)
+    seen = migrated.main(spark, tmp_path / "run")
 
     updated, rows, operations = seen[-3:]
-    assert updated == ([2, 0, 2] if WITH_SQL else [1, 0, 3])
+    assert updated == [2, 0, 2]
     assert [row[0] for row in rows] == [0, 2, 3, 4, 5, 6, 7, 20]
     assert rows[-1] == [20, "last", 7, 14]
     assert "MERGE" in operations
@@ -73,6 +71,6 @@ def test_delta_spark_gives_the_same(
     migrated: Any, delta: DeltaSpark, spark: SparkSession, tmp_path: Path
 ) -> None:
     DELTA_SPARK.require()
-    theirs = delta.run(DELTA_SPARK.site_packages, PROJECT, tmp_path / "theirs", with_sql=WITH_SQL)
+    theirs = delta.run(DELTA_SPARK.site_packages, PROJECT, tmp_path / "theirs")
 
-    assert json.loads(json.dumps(migrated.main(spark, tmp_path / "ours", with_sql=WITH_SQL))) == theirs
+    assert json.loads(json.dumps(migrated.main(spark, tmp_path / "ours"))) == theirs

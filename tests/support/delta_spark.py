@@ -112,9 +112,9 @@ class DeltaSpark:
         """What it gives for a behaviour of ``delta.tables``, with its Python part from these packages."""
         return self._ask("behave", str(packages), name, str(folder))
 
-    def run(self, packages: Path, project: Path, folder: Path, *, with_sql: bool) -> Any:
+    def run(self, packages: Path, project: Path, folder: Path) -> Any:
         """Run a project of Delta's users; what its ``main`` gives back."""
-        return self._ask("run", str(packages), str(project), str(folder), with_sql)
+        return self._ask("run", str(packages), str(project), str(folder))
 
     def forget(self) -> None:
         """Have it let go of all that it knows of tables."""

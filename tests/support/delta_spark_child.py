@@ -147,10 +147,10 @@ class Referee:
         Path(folder).mkdir()
         return BEHAVIOURS[name](place)
 
-    def run(self, packages: str, project: str, folder: str, with_sql: bool) -> Any:
+    def run(self, packages: str, project: str, folder: str) -> Any:
         """What the ``main`` of a project of Delta's users gives back."""
         _imported(packages, "delta")
-        return _imported(project, "main").main(self._spark, Path(folder), with_sql)
+        return _imported(project, "main").main(self._spark, Path(folder))
 
     def _log(self, path: str) -> Any:
         return getattr(self._jvm, f"{_DELTA}.DeltaLog").forTable(self._spark._jsparkSession, path)

@@ -13,15 +13,14 @@ from pyspark.sql import SparkSession
 NEW = "SELECT id, concat('customer ', id % 3) AS customer, id * 10 AS amount FROM range({first}, {last})"
 
 
-def main(spark: SparkSession, folder: Path, with_sql: bool = True) -> Any:
+def main(spark: SparkSession, folder: Path) -> Any:
     """Run it all; what was seen on the way."""
     session.prepare(spark)
     table = orders.create(spark)
     seen: list[Any] = [orders.upsert(spark.sql(NEW.format(first=0, last=5)))]
-    if with_sql:
-        orders.append(spark.sql(NEW.format(first=5, last=6)))
-        report.raise_amounts(spark, "customer 0", 1)
-        seen.append(report.by_customer(spark))
+    orders.append(spark.sql(NEW.format(first=5, last=6)))
+    report.raise_amounts(spark, "customer 0", 1)
+    seen.append(report.by_customer(spark))
     seen.append(orders.upsert(spark.sql(NEW.format(first=4, last=8))))
     arriving = folder / "arriving"
     arriving.mkdir(parents=True)
