@@ -270,6 +270,27 @@ def test_clauses_that_never_decide_are_refused(
     assert error.value.code == code
 
 
+@pytest.mark.parametrize(
+    "clauses",
+    [
+        lambda merge: merge.when_not_matched_by_source_update(set={"v": "s.v"}),
+        lambda merge: merge.when_not_matched_by_source_delete("s.v IS NULL"),
+    ],
+)
+def test_of_rows_without_a_match_nothing_of_the_source_is_known(
+    spark: SparkSession, lake: Lake, clauses: Any
+) -> None:
+    """They would be set to null."""
+    table = numbers(spark, lake, VECTORS)
+    before = table.version()
+
+    with pytest.raises(InvalidRequest, match="columns of the table only") as error:
+        clauses(table.merge(source(spark, [(1, "a")]), "t.id = s.id")).execute()
+
+    assert error.value.code == "DELTA_MERGE_UNRESOLVED_EXPRESSION"
+    assert table.version() == before
+
+
 def test_a_row_that_kept_another_out_must_stay(
     spark: SparkSession, lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:

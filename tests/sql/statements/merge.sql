@@ -258,10 +258,9 @@ MERGE INTO s.t USING s.q ON t.id = q.id WHEN NOT MATCHED THEN INSERT (id, name, 
 MERGE INTO s.t USING s.q ON t.id = q.id WHEN MATCHED THEN DELETE WHEN MATCHED THEN UPDATE SET name = 'x';
 -- error NON_LAST_MATCHED_CLAUSE_OMIT_CONDITION
 
--- @differs to Headgate the columns of the source are NULL there; Delta Spark does not find its own error class
+-- @differs both refuse it; Delta Spark does not find its own error class
 MERGE INTO s.t USING s.q ON t.id = q.id WHEN NOT MATCHED BY SOURCE THEN UPDATE SET name = q.name;
--- num_affected_rows bigint, num_updated_rows bigint, num_deleted_rows bigint, num_inserted_rows bigint
--- 0 | 0 | 0 | 0
+-- error DELTA_MERGE_UNRESOLVED_EXPRESSION
 -- delta: error INTERNAL_ERROR
 
 MERGE INTO s.t USING s.q ON t.id = q.id WHEN MATCHED THEN UPDATE SET name = 'x', name = 'y';

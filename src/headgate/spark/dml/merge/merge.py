@@ -243,6 +243,7 @@ def _join_edits(
     how, own = "left" if merge.has(When.NOT_MATCHED_BY_SOURCE) else "inner", target.own
     is_matched = F.col(source.row).isNotNull()
     rows = merge_columns.rows_with_new_columns(target, evolved)
+    merge_clauses.check_without_source(rows.alias(merge.target_alias), merge.clauses)
     if how == "inner":
         rows = key_prefilter.prefilter_by_key_bitmap(rows, most, source)
     joined = rows.alias(merge.target_alias).join(

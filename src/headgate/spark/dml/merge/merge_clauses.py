@@ -5,18 +5,21 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 import msgspec
-from pyspark.sql import Column
+from pyspark.errors import AnalysisException
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from headgate.errors import InvalidRequest
 from headgate.protocol.features import identity_columns
 from headgate.protocol.metadata.stored_expressions import GENERATED
 from headgate.protocol.schema.types import DataType, Field, Struct
+from headgate.spark.calls import spark_messages
 from headgate.spark.dml import assignments, dml_metrics
 from headgate.spark.dml.assignments import Assignments
 from headgate.spark.dml.edits import EditKind
 
 Condition = Column | str | None
+_UNRESOLVED = ("UNRESOLVED_COLUMN", "MISSING_ATTRIBUTES")
 
 
 class When(Enum):
@@ -97,6 +100,25 @@ def allows_many_matches(clauses: Sequence[MergeClause]) -> bool:
     """Whether a row may match several rows of the source: if all it can do is go."""
     matched = clauses_when(clauses, When.MATCHED)
     return len(matched) == 1 and matched[0].kind is EditKind.DELETED and matched[0].condition is None
+
+
+def check_without_source(rows: DataFrame, clauses: Sequence[MergeClause]) -> None:
+    """Refuse NOT MATCHED BY SOURCE clauses that are about the source: of it there is no row, and no value."""
+    alone = clauses_when(clauses, When.NOT_MATCHED_BY_SOURCE)
+    given = [each for clause in alone for each in (clause.condition, *clause.values.values())]
+    columns = [assignments.to_column(each) for each in given if each is not None]
+    if not columns:
+        return
+    try:
+        _ = rows.select(*(column.alias(f"c{number}") for number, column in enumerate(columns))).schema
+    except AnalysisException as exc:
+        if not spark_messages.error_condition(exc).startswith(_UNRESOLVED):
+            raise
+        raise InvalidRequest(
+            "a WHEN NOT MATCHED BY SOURCE clause is about rows that no row of the source matches, "
+            f"so it can name columns of the table only: {spark_messages.plain_message(exc)}",
+            code="DELTA_MERGE_UNRESOLVED_EXPRESSION",
+        ) from exc
 
 
 def first_true_clause(clauses: Sequence[MergeClause], when: When) -> Column:
