@@ -9,7 +9,7 @@ from benchmarks.__main__ import discover
 
 _ROOT = Path(__file__).parents[2]
 # These take longer than all others together: run them by hand.
-_STARTS_SPARK = {"dml", "lineitem", "many_files", "scan", "writes"}
+_STARTS_SPARK = {"dml", "lineitem", "many_files", "scan", "sql_overhead", "stream_source", "writes"}
 _LINE = re.compile(
     r"\S.*  headgate .+/s.*  "
     r"(deltalake|single commits|a new catalog|pyspark.sql|in process|bare inserts) .+/s.*  [\d,.]+×"
