@@ -12,6 +12,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode
 
+import headgate
 from headgate import tracing
 from tests.support.catalogs import a_catalog
 from tests.support.operated_server import operated
@@ -60,6 +61,18 @@ def test_a_commit_is_one_trace_down_to_the_database(tmp_path: Path) -> None:
         span.parent is not None and span.parent.span_id == proposal.context.span_id for span in transactions
     )
     assert {span.context.trace_id for span in (write, commit, proposal)} == {write.context.trace_id}
+
+
+def test_the_call_of_a_user_is_where_a_trace_begins(tmp_path: Path) -> None:
+    with headgate.connect(tmp_path) as lake:
+        lake.create_schema("s")
+        table = lake.create_table("s.t", "id BIGINT")
+        EXPORTER.clear()
+        table.append([{"id": 1}])
+
+    (call,), (commit,) = map(_named, ("headgate.api.append", "headgate.commit"))
+    assert call.parent is None
+    assert commit.context.trace_id == call.context.trace_id
 
 
 def test_a_request_goes_on_with_the_trace_of_its_sender(tmp_path: Path) -> None:

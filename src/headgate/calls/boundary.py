@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import cache, wraps
 from typing import Any, ParamSpec, TypeVar
 
+from headgate import tracing
 from headgate.calls.arguments import KINDS, ArgumentKind, parameters_of
 from headgate.errors import HeadgateError
 
@@ -63,6 +64,7 @@ class Boundary:
         """Have a function be a call of a user."""
         # When it is first called: annotations may name what the module defines further down.
         parameters = cache(lambda: parameters_of(function, self.kinds))
+        name = f"headgate.api.{function.__name__}"
 
         @wraps(function)
         def call(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Returned:
@@ -72,7 +74,8 @@ class Boundary:
                 return function(*args, **kwargs)
             try:
                 parameters().take(given)
-                return function(*given.args, **given.kwargs)
+                with tracing.span(name):
+                    return function(*given.args, **given.kwargs)
             except HeadgateError as error:
                 if os.environ.get(FULL_TRACEBACKS):
                     raise

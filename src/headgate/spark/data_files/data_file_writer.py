@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as F
 
+from headgate import tracing
 from headgate.errors import InvalidRequest, StorageError, StorageUnavailable
 from headgate.protocol.actions import AddCdcFile, AddFile, EpochMillis, Metadata, TxnId
 from headgate.protocol.features import identity_columns
@@ -133,7 +134,8 @@ def write_files(
         # Values are given behind every shuffle, so that a task which is run again gives the same.
         df, options = _rebalance(df, metadata), replace(options, optimize=False)
     arranged = physical_columns.to_physical(df, metadata, extra=extra, rules=options.rules)
-    found = _write_and_list(table, arranged, folder.name, options)
+    with tracing.span("headgate.write_files"):
+        found = _write_and_list(table, arranged, folder.name, options)
     indexed = indexed_paths(metadata, clustering)
     adds = tuple(
         AddFile(
