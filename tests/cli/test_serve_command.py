@@ -154,10 +154,13 @@ def test_a_stop_waits_for_the_streams_and_ends_them(lake: Path, tmp_path: Path) 
         serve_process(str(lake), tmp_path, "--no-auth") as server,
         socket.create_connection(("127.0.0.1", server.port)) as line,
     ):
-        line.sendall(f"GET {EVENTS} HTTP/1.1\r\nHost: h\r\nAccept: text/event-stream\r\n\r\n".encode())
+        host = f"Host: 127.0.0.1:{server.port}"
+        line.sendall(f"GET {EVENTS} HTTP/1.1\r\n{host}\r\nAccept: text/event-stream\r\n\r\n".encode())
         received = b""
         while b": alive" not in received:
-            received += line.recv(65_536)
+            part = line.recv(65_536)
+            assert part, received
+            received += part
         code = server.stop(signal.SIGINT)
         while part := line.recv(65_536):
             received += part
