@@ -16,10 +16,9 @@ from headgate.catalog.catalog import Catalog
 from headgate.catalog.ports.access import AccessControl, AccessTokens, TokenScope
 from headgate.catalog.ports.catalog import LakeCatalog
 from headgate.catalog.ports.commits import RatifiedCommit, StagedCommit
-from headgate.catalog.ports.directory import TableDisposal, TableName
+from headgate.catalog.ports.directory import ExternalTables, TableDisposal, TableName
 from headgate.catalog.ports.directory_copy import CopiedTable, DirectoryCopying, read_copy
 from headgate.catalog.ports.events import EventFeed
-from headgate.catalog.ports.external_tables import ExternalTables
 from headgate.catalog.ports.external_versions import StagedFiles
 from headgate.catalog.ports.handover import TableAdoptions, TableReleases
 from headgate.catalog.ports.integrity import TableBooks

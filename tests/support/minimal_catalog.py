@@ -30,6 +30,7 @@ from headgate.catalog.ports.commits import (
     fingerprint,
 )
 from headgate.catalog.ports.directory import (
+    ExternalTables,
     StagingTable,
     TableEntry,
     TableName,
@@ -38,7 +39,6 @@ from headgate.catalog.ports.directory import (
     normalize_name,
 )
 from headgate.catalog.ports.events import EventKind
-from headgate.catalog.ports.external_tables import ExternalTables
 from headgate.catalog.ports.groups import GroupId, GroupLost, GroupOutcome, GroupProposal, GroupRatified
 from headgate.catalog.ports.handover import TableAdoptions, TableReleases
 from headgate.catalog.ports.integrity import AuditedCommit, CatalogRecords

@@ -45,8 +45,7 @@ from headgate.catalog.ports.commits import (
     Tail,
     Unknown,
 )
-from headgate.catalog.ports.directory import StagingTable, TableEntry, TableName
-from headgate.catalog.ports.external_tables import ExternalTables
+from headgate.catalog.ports.directory import ExternalTables, StagingTable, TableEntry, TableName
 from headgate.catalog.ports.groups import GroupLost, GroupOutcome, GroupProposal, GroupRatified, RatifiedGroup
 from headgate.catalog.ports.handover import ReleaseStatus
 from headgate.catalog.ports.integrity import TableBooks
@@ -88,8 +87,7 @@ class Catalog:
         self._database, self._world = database, world
         self._principal, self._policies = OWNER, _no_policies
         self._directory = directory = DatabaseDirectory(database, warehouse, locate, world)
-        self.events = EventLog(database, world)
-        self.leases = Leases(database, world)
+        self.events, self.leases = EventLog(database, world), Leases(database, world)
         self.permissions = DatabaseMaintenancePermissions(database, world)
         self._handover = HandoverContext(database, warehouse, locate, world)
         self.adoptions, self.releases = Adoptions(self._handover), Releases(self._handover)
@@ -124,22 +122,18 @@ class Catalog:
 
     @property
     def warehouse(self) -> str:
-        """Where its tables are, unless they were adopted from elsewhere."""
         return self._directory.warehouse
 
     @property
     def principal(self) -> str:
-        """On whose behalf it acts."""
         return str(self._principal)
 
     @property
     def granting(self) -> AccessControl:
-        """Deciding who may do what."""
         return GrantService(self._database, self._world, self._principal, self.resolve)
 
     @property
     def tokens(self) -> AccessTokens:
-        """The tokens by which callers of a server are known."""
         return TokenService(self._database, self._world, self._principal)
 
     @property

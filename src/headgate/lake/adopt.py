@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from headgate.catalog.ports.directory import parse_name
-from headgate.catalog.ports.external_tables import ExternalTable
+from headgate.catalog.ports.directory import ExternalTable, parse_name
 from headgate.errors import InvalidRequest, TableNotFound, UnsupportedFeature
 from headgate.lake.context import LakeContext
 from headgate.lake.path_table import at_path, open_path

@@ -7,8 +7,7 @@ from sqlalchemy import Connection, insert, select
 from headgate.catalog.database.engine import Database
 from headgate.catalog.ports.access import OWNER, Principal
 from headgate.catalog.ports.commits import TableId
-from headgate.catalog.ports.directory import TableName, checked_name, normalize_name
-from headgate.catalog.ports.external_tables import ExternalTable
+from headgate.catalog.ports.directory import ExternalTable, TableName, checked_name, normalize_name
 from headgate.catalog.store import commit_store, grant_store, name_store, transfer_store
 from headgate.catalog.store.commit_store import tables
 from headgate.catalog.store.name_store import EXTERNAL_STATE

@@ -16,10 +16,9 @@ from headgate.catalog.ports.access import (
     invalid_token_error,
 )
 from headgate.catalog.ports.commits import TableId
-from headgate.catalog.ports.directory import TableDisposal
+from headgate.catalog.ports.directory import ExternalTables, TableDisposal
 from headgate.catalog.ports.directory_copy import DirectoryCopying
 from headgate.catalog.ports.events import EventFeed
-from headgate.catalog.ports.external_tables import ExternalTables
 from headgate.catalog.ports.external_versions import StagedFiles
 from headgate.catalog.ports.handover import TableAdoptions, TableReleases
 from headgate.catalog.ports.integrity import TableBooks

@@ -22,6 +22,7 @@ from headgate.catalog.ports.commits import (
     Unknown,
 )
 from headgate.catalog.ports.directory import (
+    ExternalTables,
     StagingTable,
     TableDisposal,
     TableEntry,
@@ -29,7 +30,6 @@ from headgate.catalog.ports.directory import (
     normalize_name,
 )
 from headgate.catalog.ports.events import EventFeed
-from headgate.catalog.ports.external_tables import ExternalTables
 from headgate.catalog.ports.external_versions import StagedFiles
 from headgate.catalog.ports.groups import GroupLost, GroupOutcome, GroupProposal, GroupRatified
 from headgate.catalog.ports.handover import TableAdoptions, TableReleases

@@ -23,10 +23,15 @@ from headgate.catalog.ports.access import (
 )
 from headgate.catalog.ports.catalog import LakeCatalog
 from headgate.catalog.ports.commits import CommitCatalog, TableId
-from headgate.catalog.ports.directory import SchemaDirectory, TableDirectory, TableDisposal, TableRenaming
+from headgate.catalog.ports.directory import (
+    ExternalTables,
+    SchemaDirectory,
+    TableDirectory,
+    TableDisposal,
+    TableRenaming,
+)
 from headgate.catalog.ports.directory_copy import DirectoryCopying
 from headgate.catalog.ports.events import EventFeed
-from headgate.catalog.ports.external_tables import ExternalTables
 from headgate.catalog.ports.external_versions import ExternalVersions, StagedFiles
 from headgate.catalog.ports.groups import GroupCatalog
 from headgate.catalog.ports.handover import TableAdoptions, TableReleases

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from headgate.catalog.ports.commits import TableState
-from headgate.catalog.ports.external_tables import ExternalTable
+from headgate.catalog.ports.directory import ExternalTable
 from headgate.catalog.wire.unity_api import UnityTable
 from headgate.catalog.wire.unity_columns import unity_columns
 from headgate.errors import HeadgateError

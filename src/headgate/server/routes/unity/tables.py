@@ -14,8 +14,7 @@ from litestar.params import FromPath, FromQuery, JSONBody
 
 from headgate.catalog.ports.catalog import LakeCatalog
 from headgate.catalog.ports.commits import TableId, Tail
-from headgate.catalog.ports.directory import TableEntry, TableName
-from headgate.catalog.ports.external_tables import ExternalTable
+from headgate.catalog.ports.directory import ExternalTable, TableEntry, TableName
 from headgate.catalog.wire.unity_api import CreateUnityTable, UnityTable, UnityTables
 from headgate.errors import HeadgateError, InvalidRequest, TableExists, TableNotFound
 from headgate.server.caller import Caller
