@@ -141,7 +141,7 @@ def test_a_lake_that_is_not_served_is_not_found(tmp_path: Path) -> None:
 def test_a_token_is_shown_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADGATE_TOKEN", "s3cr3t-t0ken")
     with served(tmp_path / "lake") as (_, url), headgate.connect(f"{url}/main") as lake:
-        address = lake._address
+        address = lake.address
         assert address is not None
         assert address.token == "s3cr3t-t0ken"
         shown = f"{address!r} {lake!r} {lake._catalog!r} {lake._catalog._calls!r}"  # type: ignore[attr-defined]

@@ -106,7 +106,7 @@ def test_appends_during_an_optimize_all_land_and_a_dropped_table_is_left_alone(
 def test_the_command_starts_spark_when_something_is_due(spark: SparkSession, lake: Lake) -> None:
     made(spark, lake)
     lake.permit("s.t", "data reorganisation", thresholds=Thresholds(small_files=3))
-    place = str(lake._address.target) if lake._address is not None else ""
+    place = str(lake.address.target) if lake.address is not None else ""
     program = "from headgate.cli.main import app; app()"
     ran = [
         subprocess.run(

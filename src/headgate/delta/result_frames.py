@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from headgate.protocol.schema import json as schema_json
+from headgate.spark.session import local_frame
 from headgate.table.opened_table import OpenedTable
 
 MERGE_COLUMNS: tuple[tuple[str, str | None], ...] = (
@@ -121,14 +122,14 @@ def restore_frame(spark: SparkSession, metrics: Mapping[str, int]) -> DataFrame:
 
 def vacuum_frame(spark: SparkSession) -> DataFrame:
     """No row and no column, which is what Delta gives."""
-    return spark.createDataFrame([], StructType([]))
+    return local_frame.local_frame(spark, [], StructType([]))
 
 
 def optimize_frame(spark: SparkSession, done: OptimizedTable) -> DataFrame:
     """One row: the table's path, and what became of its files."""
     row = {"path": done.table.location, "metrics": _optimize_metrics(done)}
     columns = pa.schema([("path", pa.string()), ("metrics", OPTIMIZE_METRICS)])
-    return spark.createDataFrame(pa.Table.from_pylist([row], columns))
+    return local_frame.local_frame(spark, pa.Table.from_pylist([row], columns))
 
 
 def _optimize_metrics(done: OptimizedTable) -> Mapping[str, Any]:
@@ -195,4 +196,6 @@ def _vector_stats(vectors: list[Mapping[str, Any]]) -> Mapping[str, int]:
 
 
 def _one_row(spark: SparkSession, row: Mapping[str, int]) -> DataFrame:
-    return spark.createDataFrame(pa.Table.from_pylist([row], pa.schema([(name, _LONG) for name in row])))
+    return local_frame.local_frame(
+        spark, pa.Table.from_pylist([row], pa.schema([(name, _LONG) for name in row]))
+    )

@@ -11,6 +11,7 @@ from headgate.protocol.domains import lifecycle
 from headgate.protocol.features import clustering
 from headgate.protocol.log import file_names
 from headgate.spark.scan import cluster_replay
+from headgate.spark.session import local_frame
 from headgate.table.opened_table import OpenedTable
 from headgate.table.read.snapshot import Snapshot
 
@@ -61,7 +62,7 @@ def frame(
         "minWriterVersion": protocol.min_writer_version,
         "tableFeatures": sorted(table_features.supported_features(protocol)),
     }
-    return spark.createDataFrame(pa.Table.from_pylist([row], COLUMNS))
+    return local_frame.local_frame(spark, pa.Table.from_pylist([row], COLUMNS))
 
 
 def _modified(table: OpenedTable, snapshot: Snapshot, committed: EpochMillis) -> int:

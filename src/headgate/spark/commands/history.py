@@ -7,6 +7,7 @@ import msgspec
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
+from headgate.spark.session import local_frame
 from headgate.table.read.history import HistoryEntry
 
 _JOB = ("jobId", "jobName", "jobRunId", "runId", "jobOwnerId", "triggerType")
@@ -36,7 +37,7 @@ COLUMNS = pa.schema(
 def frame(spark: SparkSession, entries: Sequence[HistoryEntry]) -> DataFrame:
     """One row per version, in the order of ``entries``."""
     # As Arrow: rows of Python objects would start a Python worker, which takes seconds.
-    return spark.createDataFrame(pa.Table.from_pylist([_row(entry) for entry in entries], COLUMNS))
+    return local_frame.local_frame(spark, pa.Table.from_pylist([_row(entry) for entry in entries], COLUMNS))
 
 
 def _row(entry: HistoryEntry) -> Mapping[str, Any]:

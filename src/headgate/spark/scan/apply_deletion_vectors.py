@@ -20,6 +20,7 @@ from pyspark.sql import functions as F
 
 from headgate.protocol.log.deletion_vectors import DeletedRows
 from headgate.spark.jvm.bitmap_literal import WordLookup
+from headgate.spark.session import local_frame
 from headgate.spark.session import schema as spark_schema
 from headgate.spark.session.internal_names import InternalNames
 
@@ -34,7 +35,7 @@ def filter_deleted(
 
     Spark asks later conditions before the join that finds deleted rows, unless it is ``guarded``.
     """
-    marks = F.broadcast(rows.sparkSession.createDataFrame(_bitmaps(deleted, own)))
+    marks = F.broadcast(local_frame.local_frame(rows.sparkSession, _bitmaps(deleted, own)))
     kept = [name for name in rows.columns if name not in (own.file, own.row)]
     # Were a file without a bitmap, its deleted rows must not come back unseen.
     words = F.coalesce(F.col(own.deleted), F.raise_error(F.lit("a deletion vector is missing from the scan")))

@@ -35,7 +35,7 @@ from headgate.protocol.log.log_segment import LogSegment
 from headgate.spark.parquet import parquet_options
 from headgate.spark.predicates.file_filter import STATS, STATS_PARSED, FileFilter
 from headgate.spark.predicates.path_keys import path_key
-from headgate.spark.session import hadoop_paths, vended_access
+from headgate.spark.session import hadoop_paths, local_frame, vended_access
 from headgate.table.committer import Frontier
 from headgate.table.opened_table import OpenedTable
 from headgate.table.read import checkpoint_reader, log_reader
@@ -216,7 +216,7 @@ class _Replay:
 
     def _handed_over(self, rows: pa.Table, schema: StructType) -> DataFrame:
         if rows.num_rows:
-            return self.spark.createDataFrame(rows)
+            return local_frame.local_frame(self.spark, rows)
         # Spark Connect cannot tell the columns of a table without rows, and a list takes Python on executors.
         nulls = [F.lit(None).cast(field.dataType).alias(field.name) for field in schema]
         return self.spark.range(0).select(*nulls)

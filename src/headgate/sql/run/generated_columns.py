@@ -6,6 +6,7 @@ from pyspark.sql import functions as F
 from headgate.errors import InvalidRequest
 from headgate.protocol.metadata.stored_expressions import GENERATED
 from headgate.protocol.schema.types import Struct
+from headgate.spark.session import local_frame
 from headgate.spark.session import schema as spark_schema
 from headgate.spark.session.schema import SchemaLike
 
@@ -17,7 +18,7 @@ def check_generated_columns(spark: SparkSession, columns: SchemaLike) -> None:
     if not generated:
         return
     given = Struct(tuple(field for field in schema.fields if GENERATED not in field.metadata))
-    rows = spark.createDataFrame([], spark_schema.to_spark(given))
+    rows = local_frame.local_frame(spark, [], spark_schema.to_spark(given))
     for field in generated:
         found = rows.select(F.expr(field.metadata[GENERATED])).schema.fields[0].dataType
         wanted = spark_schema.to_spark(Struct((field,))).fields[0].dataType

@@ -5,6 +5,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from headgate.lake.table import Table
 from headgate.spark.dml.dml_metrics import OperationResult
+from headgate.spark.session import local_frame
 
 _LONG = pa.int64()
 _SIZES = pa.struct(
@@ -94,7 +95,7 @@ def frame(
         else None,
     }
     row = {"path": table.location, "metrics": metrics}
-    return spark.createDataFrame(pa.Table.from_pylist([row], COLUMNS))
+    return local_frame.local_frame(spark, pa.Table.from_pylist([row], COLUMNS))
 
 
 def _sizes(count: int, size: int, least: int | None, most: int | None) -> dict[str, float | int | None]:

@@ -6,6 +6,8 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
+from headgate.spark.session import local_frame
+
 Columns = Sequence[tuple[str, pa.DataType]]
 
 TEXT, COUNT, FLAG = pa.string(), pa.int64(), pa.bool_()
@@ -67,8 +69,8 @@ def frame(spark: SparkSession, columns: Columns, rows: Iterable[Sequence[object]
     values = [dict(zip(names, row, strict=True)) for row in rows]
     schema = pa.schema(list(columns))
     if not values:  # of an empty table Spark Connect does not take the types
-        return spark.createDataFrame([], from_arrow_schema(schema))
-    return spark.createDataFrame(pa.Table.from_pylist(values, schema))
+        return local_frame.local_frame(spark, [], from_arrow_schema(schema))
+    return local_frame.local_frame(spark, pa.Table.from_pylist(values, schema))
 
 
 def counts(spark: SparkSession, columns: Columns, metrics: Mapping[str, int]) -> DataFrame:

@@ -14,6 +14,7 @@ from headgate.lake.lake import Lake
 from headgate.protocol.schema import column_mapping
 from headgate.protocol.schema import json as schema_json
 from headgate.spark.parquet import logical_columns
+from headgate.spark.session import local_frame
 from headgate.sql.run import result_frames, spark_methods, table_columns
 from headgate.sql.run.commands.queries import not_supported
 from headgate.sql.run.statement_context import StatementContext
@@ -120,7 +121,7 @@ def show_partitions(context: StatementContext, command: ShowPartitions) -> DataF
         F.col(table_columns.quoted(field.name)).cast(logical_columns.spark_type(field.type)).alias(field.name)
         for field in fields
     ]
-    shown = context.spark.createDataFrame(texts).select(*columns)
+    shown = local_frame.local_frame(context.spark, texts).select(*columns)
     for name, text in command.partition:
         if text is not None:
             shown = shown.where(f"{table_columns.quoted(name)} = {text}")
