@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from headgate.catalog.ports.directory import ExternalTable, parse_name
-from headgate.errors import InvalidRequest, TableNotFound, UnsupportedFeature
+from headgate.errors import InvalidRequest, NotAllowed, TableNotFound, UnsupportedFeature
 from headgate.lake.context import LakeContext
 from headgate.lake.path_table import at_path, open_path
 from headgate.lake.table import Table
@@ -139,5 +139,5 @@ class ExternalNames:
         """Where it is."""
         try:
             return self.context.catalog.externals.find_external(parse_name(name))
-        except (TableNotFound, UnsupportedFeature):  # a catalog of another kind may have none at all
+        except (NotAllowed, TableNotFound, UnsupportedFeature):  # a catalog of another kind may have none
             raise missing from None
