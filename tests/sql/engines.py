@@ -137,7 +137,10 @@ class OnHeadgate:
 
     @contextmanager
     def group(self) -> Iterator[None]:
-        """A lake with a schema ``s``, gone at the end."""
+        """A lake with a schema ``s``, gone at the end, in a session without views of others."""
+        for table in self.spark.catalog.listTables():
+            if table.isTemporary:
+                self.spark.catalog.dropTempView(table.name)
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir(parents=True)
         with headgate.connect(self.folder / "lake") as lake:
