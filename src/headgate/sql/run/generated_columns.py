@@ -1,11 +1,11 @@
 """Can the generated columns of a new table be computed? Spark is asked before the table is made."""
 
 from pyspark.sql import SparkSession
-from pyspark.sql import functions as F
 
 from headgate.errors import InvalidRequest
 from headgate.protocol.metadata.stored_expressions import GENERATED
 from headgate.protocol.schema.types import Struct
+from headgate.spark.rules import stored_sql
 from headgate.spark.session import local_frame
 from headgate.spark.session import schema as spark_schema
 from headgate.spark.session.schema import SchemaLike
@@ -20,7 +20,7 @@ def check_generated_columns(spark: SparkSession, columns: SchemaLike) -> None:
     given = Struct(tuple(field for field in schema.fields if GENERATED not in field.metadata))
     rows = local_frame.local_frame(spark, [], spark_schema.to_spark(given))
     for field in generated:
-        found = rows.select(F.expr(field.metadata[GENERATED])).schema.fields[0].dataType
+        found = rows.select(stored_sql.generation_expression(field)).schema.fields[0].dataType
         wanted = spark_schema.to_spark(Struct((field,))).fields[0].dataType
         if found != wanted:
             raise InvalidRequest(
