@@ -24,7 +24,7 @@ CLASSES = (Lake, Table, LakeTransaction, LakeSnapshot, Merge, Worker, Lease, Bat
 FUNCTIONS = (headgate.connect, headgate.at_path, headgate.write_path, headgate.check_path, headgate.convert)
 LEFT_TO_THE_CALL = {
     "callback", "generator", "kinds", "owner", "policy", "privilege", "source", "spark", "value", "when",
-    "options", "mode", "kind", "error", "trace", "stop", "tell",
+    "options", "mode", "kind", "error", "trace", "stop", "tell", "args", "frames",
 }  # fmt: skip
 """Parameters of types that no row is about, each with words of its own or none to misunderstand."""
 
