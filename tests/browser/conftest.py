@@ -18,13 +18,13 @@ Opened = Callable[..., WatchedPage]
 MANY_TABLES = 1_000
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     with chromium() as found:
         yield found
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def console(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ConsoleServer]:
     folder = tmp_path_factory.mktemp("console")
     build_small_lake(folder / "main")
@@ -34,7 +34,7 @@ def console(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Itera
         yield server
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def signed_in(console: ConsoleServer, browser: Browser) -> Iterator[Opened]:
     """A page of somebody who signed in, in a context of that person, of a colour scheme and a width."""
     contexts: dict[tuple[object, ...], BrowserContext] = {}
