@@ -23,6 +23,8 @@ settings.register_profile(
 )
 settings.load_profile("headgate")
 
+pytest_plugins = ["tests.support.time_by_file"]
+
 ON_CONNECT = "HEADGATE_TESTS_ON_CONNECT"
 ON_CLUSTER = "HEADGATE_TESTS_ON_CLUSTER"
 """Set it, and the session is one of Spark Connect, with a server of its own."""

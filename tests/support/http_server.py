@@ -18,7 +18,7 @@ from headgate.settings import Settings
 from headgate.table.commit.background import PostCommitScheduler
 
 
-class EverybodyIs:
+class EverybodyIs(Authenticator):
     """Takes everybody for one principal."""
 
     def __init__(self, principal: str) -> None:

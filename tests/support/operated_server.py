@@ -24,7 +24,7 @@ from tests.support.waiting import PATIENCE_SECONDS
 
 
 @dataclass
-class NamedTokens:
+class NamedTokens(Authenticator):
     """Whoever says ``Bearer name`` is of that name, unless it was struck off."""
 
     gone: set[str] = field(default_factory=set)

@@ -72,7 +72,7 @@ def create_app(parts: ServerParts) -> Litestar:
             }
         ),
         dependencies={
-            "caller": Provide(provide_caller, sync_to_thread=True),
+            "caller": Provide(provide_caller),
             "lakes": Provide(provide_lakes, sync_to_thread=False),
             "operations": Provide(lambda: operations, sync_to_thread=False),
         },

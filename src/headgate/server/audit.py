@@ -5,7 +5,6 @@ JSON object, in which no character of a caller's can begin another line (T11), a
 Where lines go is decided by who configures the logger ``headgate.audit``.
 """
 
-import json
 import logging
 from collections.abc import Mapping
 from typing import Any
@@ -17,7 +16,7 @@ from typing_extensions import override
 
 from headgate.redaction import redact
 from headgate.server.caller import Caller
-from headgate.server.operations.logs import FIELDS
+from headgate.server.operations.logs import FIELDS, FieldsAsLine
 from headgate.server.request_record import current_request_id
 
 AUDIT = logging.getLogger("headgate.audit")
@@ -52,7 +51,7 @@ class AuditMiddleware(ASGIMiddleware):
 
 def record_call(call: Mapping[str, object]) -> None:
     """Write one call down: as a line, and as fields for handlers that know what to do with them."""
-    AUDIT.info("%s", json.dumps(call, ensure_ascii=True), extra={FIELDS: call})
+    AUDIT.info(FieldsAsLine("call", call), extra={FIELDS: call})
 
 
 def _record_if_told(scope: Scope, status: int) -> None:

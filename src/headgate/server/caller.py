@@ -1,11 +1,13 @@
 """Who is asking? Decided once a request, before its handler runs, and handed to it as ``caller``."""
 
+import asyncio
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, cast
 
 from litestar import Request
 from litestar.datastructures import State
 from litestar.di import NamedDependency
+from typing_extensions import override
 
 from headgate.catalog.ports.access import FULL_SCOPE, OWNER, Principal, ScopedPrincipal, TokenScope
 from headgate.server.lakes import ServedLakes
@@ -40,25 +42,33 @@ class Authenticator(Protocol):
         """Who presents this ``Authorization`` header; ``NotAuthenticated`` if nobody can tell."""
         ...
 
+    def recall(self, authorization: str | None) -> Caller | None:  # noqa: ARG002
+        """The same without asking anybody, if it was found out a moment ago; None if it was not."""
+        return None
+
     def forget_validations(self) -> None:
         """Ask anew of every token, because one was taken back."""
-        ...
+        return
 
 
-class NoAuthentication:
+class NoAuthentication(Authenticator):
     """Everybody is the owner: for servers that only the own machine reaches, and that say so."""
 
-    def authenticate(self, authorization: str | None) -> Caller:  # noqa: ARG002
+    @override
+    def authenticate(self, authorization: str | None) -> Caller:
         return Caller(OWNER)
 
-    def forget_validations(self) -> None:
-        """There are none."""
+    @override
+    def recall(self, authorization: str | None) -> Caller | None:
+        return self.authenticate(authorization)
 
 
-def provide_caller(request: Request[object, object, State], state: State) -> Caller:
+async def provide_caller(request: Request[object, object, State], state: State) -> Caller:
     """Who asks; asked for by handlers as ``caller``. It takes one of the caller's places until the answer."""
-    authenticator: Authenticator = state.authenticator
-    caller = authenticator.authenticate(request.headers.get("authorization"))
+    authenticator, shown = cast("Authenticator", state.authenticator), request.headers.get("authorization")
+    caller = authenticator.recall(shown)
+    if caller is None:
+        caller = await asyncio.to_thread(authenticator.authenticate, shown)
     request.state.caller = caller
     record = current_request()
     if record is not None:

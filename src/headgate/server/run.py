@@ -14,12 +14,13 @@ import os
 import signal
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
+import uvloop
 from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
 from granian.server.embed import Server
@@ -126,14 +127,20 @@ def serve_until_stopped(plan: ServerPlan, tell: Callable[[str], None]) -> None:
     settings = replace(plan.settings, port=plan.settings.port or free_port(plan.settings.host))
     require_free_port(settings)
     with opened_parts(replace(plan, settings=settings)) as parts:
-        asyncio.run(_serve(create_app(parts), parts.operations, lambda: tell(address(settings))))
+        _run(_serve(create_app(parts), parts.operations, lambda: tell(address(settings))))
 
 
 def serve_worker(plan: ServerPlan) -> None:
     """Serve in one process of several, which listen on the same port, for as long as there is the first."""
     _end_with_parent()
     with opened_parts(plan) as parts:
-        asyncio.run(_serve(create_app(parts), parts.operations, lambda: None))
+        _run(_serve(create_app(parts), parts.operations, lambda: None))
+
+
+def _run(serving: Coroutine[Any, Any, None]) -> None:
+    """Run a server on an event loop that takes a fraction of the time of Python's own."""
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(serving)
 
 
 async def _serve(app: Litestar, operations: Operations, listening: Callable[[], None]) -> None:

@@ -12,6 +12,7 @@ import logging
 import sys
 import traceback
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, TextIO
 
@@ -36,6 +37,18 @@ def set_up_logs(level: str, form: str, stream: TextIO | None = None) -> None:
     root.handlers[:] = [handler]
     root.setLevel(logging.WARNING)
     logging.getLogger("headgate").setLevel(_LEVELS[level])
+
+
+@dataclass(frozen=True, slots=True)
+class FieldsAsLine:
+    """A message that is nothing but its fields: a JSON object to handlers that know of no fields."""
+
+    title: str
+    fields: Mapping[str, object]
+
+    @override
+    def __str__(self) -> str:
+        return json.dumps(self.fields)
 
 
 def log_access(fields: Mapping[str, Any]) -> None:
@@ -68,7 +81,7 @@ def _fields(record: logging.LogRecord) -> Mapping[str, Any]:
         "time": moment.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         "level": record.levelname.lower(),
         "logger": record.name,
-        "message": _clean(record.getMessage()),
+        "message": _message(record),
     }
     more = getattr(record, FIELDS, {})
     fields |= {name: _clean(value) if isinstance(value, str) else value for name, value in more.items()}
@@ -79,6 +92,12 @@ def _fields(record: logging.LogRecord) -> Mapping[str, Any]:
     if record.exc_info is not None and record.exc_info[0] is not None:
         fields["error"] = _clean("".join(traceback.format_exception(*record.exc_info)))
     return fields
+
+
+def _message(record: logging.LogRecord) -> str:
+    if isinstance(record.msg, FieldsAsLine):  # its fields follow, cleaned one by one
+        return record.msg.title
+    return _clean(record.getMessage())
 
 
 def _clean(text: str) -> str:

@@ -23,7 +23,7 @@ from headgate.catalog.ports.directory import TableName
 from headgate.clock import SystemWorld
 from headgate.errors import NotAllowed
 from headgate.server.app import ServerParts, create_app
-from headgate.server.caller import Caller
+from headgate.server.caller import Authenticator, Caller
 from headgate.server.credentials import CredentialVendor, S3StaticKeys, Secret, StorageAccess
 from headgate.server.delta_api import DeltaApiSettings
 from headgate.server.lakes import ServedLake, ServedLakes
@@ -42,14 +42,11 @@ WRITE_SECRET, READ_SECRET = "canary-write-secret", "canary-read-secret"
 NAME = TableName("sales", "orders")
 
 
-class ByToken:
+class ByToken(Authenticator):
     """A token is the name of its principal."""
 
     def authenticate(self, authorization: str | None) -> Caller:
         return Caller(Principal((authorization or f"Bearer {OWNER}").removeprefix("Bearer ")))
-
-    def forget_validations(self) -> None:
-        """There are none."""
 
 
 class CountingVendor(CredentialVendor):

@@ -12,7 +12,7 @@ from headgate.catalog.ports.access import Principal
 from headgate.catalog.ports.directory import TableName
 from headgate.clock import SystemWorld
 from headgate.protocol.schema.types import Array, Field, Map, Primitive, Struct
-from headgate.server.caller import Caller
+from headgate.server.caller import Authenticator, Caller
 from headgate.storage.locate import locate
 from headgate.table.alter import create
 from headgate.table.alter.create import TableDefinition
@@ -21,7 +21,7 @@ from tests.support.tables import create_filesystem, create_managed
 from tests.support.unity_client import Refusal, UnityClient
 
 
-class ByToken:
+class ByToken(Authenticator):
     """Whoever has a token is who it names: for tests of what others may not do."""
 
     def authenticate(self, authorization: str | None) -> Caller:

@@ -4,6 +4,7 @@ The first two need no token and tell nothing but yes or no. Metrics are for call
 the own machine reaches the server.
 """
 
+import asyncio
 import logging
 
 from litestar import MediaType, Request, Response, Router, get
@@ -42,15 +43,16 @@ def show_readiness(state: State, operations: NamedDependency[Operations]) -> dic
     return {"status": "ready"}
 
 
-@get("/metrics", status_code=200, sync_to_thread=True, media_type=MediaType.TEXT)
-def show_metrics(
+@get("/metrics", status_code=200, media_type=MediaType.TEXT)
+async def show_metrics(
     request: Request[object, object, State], state: State, operations: NamedDependency[Operations]
 ) -> Response[bytes]:
     """Counters, histograms and gauges, in the text format of Prometheus."""
     lake = None
     if not is_loopback(operations.settings.host) or operations.settings.behind_proxy:
-        lake = provide_caller(request, state).lake
-    return Response(operations.metrics.page(lake), headers={"content-type": CONTENT_TYPE})
+        lake = (await provide_caller(request, state)).lake
+    page = await asyncio.to_thread(operations.metrics.page, lake)
+    return Response(page, headers={"content-type": CONTENT_TYPE})
 
 
 ROUTER = Router(

@@ -29,7 +29,7 @@ from headgate.errors import (
 )
 from headgate.plugins import catalogs
 from headgate.protocol.actions import Version
-from headgate.server.caller import Caller
+from headgate.server.caller import Authenticator, Caller
 from headgate.server.routes.own import authority
 from headgate.storage import locations
 from headgate.storage.locate import locate
@@ -43,7 +43,7 @@ ORDERS, SECRET = TableName("sales", "orders"), TableName("secret", "plans")
 LONG = 60_000
 
 
-class ByName:
+class ByName(Authenticator):
     """Everybody is who the token says; ``read-only`` tokens are ada's, for reading."""
 
     def authenticate(self, authorization: str | None) -> Caller:
@@ -53,9 +53,6 @@ class ByName:
         if name == "read-only":
             return Caller(Principal(ScopedPrincipal("ada", TokenScope(read_only=True))))
         return Caller(Principal(name))
-
-    def forget_validations(self) -> None:
-        """There are none."""
 
 
 @dataclass(frozen=True)
