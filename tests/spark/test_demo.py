@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from rich.console import Console
 
 from headgate.catalog.embedded import open_catalog
-from headgate.cli.demo import retail, scene, served, story
+from headgate.cli.demo import handover, retail, scene, served, story, transactions
 from headgate.cli.demo.narrator import Narrator
 from headgate.cli.demo.retail import Day
 from headgate.cli.demo.scene import FIRST_DAY, Scene
@@ -33,6 +33,20 @@ def test_every_claim_of_the_story_holds(spark: SparkSession, tmp_path: Path) -> 
         assert len(stage.say.claims) >= 12
         assert stage.bronze.version() == 4 + 16
         assert stage.gold.version() == 2
+
+
+def test_every_claim_of_the_chapters_behind_it_holds_on_each_day(spark: SparkSession, tmp_path: Path) -> None:
+    for _ in range(2):
+        with staged(spark, tmp_path / "lake") as stage:
+            stage.bronze.append(retail.delivery(spark, Day(FIRST_DAY, 7), range(10), "first"))
+
+            transactions.show_lost_race(stage)
+            transactions.show_domain_handler(stage)
+            handover.show_adoption(stage, tmp_path / "lake")
+            handover.show_stream(stage, tmp_path / "lake")
+
+            assert [claim.text for claim in stage.say.claims if not claim.holds] == []
+            assert len(stage.say.claims) == 5
 
 
 @pytest.mark.parametrize("with_duckdb", [True, False])

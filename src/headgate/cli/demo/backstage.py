@@ -63,8 +63,8 @@ def show_publishing(scene: Scene) -> None:
         expected=waiting, found=held,
     )  # fmt: skip
     with say.work("everything published, for clients that read only _delta_log"):
-        for table in (scene.bronze, scene.silver, scene.gold):
-            table.publish()
+        for entry in scene.opened.lake.tables():
+            scene.opened.lake.table(str(entry.name)).publish()
     views = _views(scene)
     _print_views(scene, views)
     say.claim(

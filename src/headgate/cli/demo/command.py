@@ -15,7 +15,7 @@ from rich.text import Text
 from headgate.catalog.targets import CatalogTarget
 from headgate.cli import console, session, summaries
 from headgate.cli import tables as tables_command
-from headgate.cli.demo import place, scene, served, story
+from headgate.cli.demo import handover, place, scene, served, story, transactions
 from headgate.cli.demo.narrator import Narrator
 from headgate.cli.options import DEFAULT_LAKE, LakeFolder
 from headgate.cli.summaries import TableSummary
@@ -62,6 +62,10 @@ def _run_story(
         catalog = stack.enter_context(closing(catalogs.open_catalog(CatalogTarget(str(folder)))))
         stage = scene.build(spark, catalog, say, rows=rows, seed=seed)
         story.run_story(stage)
+        transactions.show_lost_race(stage)
+        transactions.show_domain_handler(stage)
+        handover.show_adoption(stage, folder)
+        handover.show_stream(stage, folder)
         served.show_other_engine(stage, folder)
         return summaries.summarize_tables(stage.opened), time.monotonic() - start
 
@@ -90,6 +94,10 @@ def _try_next(say: Narrator, folder: Path) -> None:
         say.say(Text(f"export JAVA_HOME={shlex.quote(os.environ['JAVA_HOME'])}", style="green"))
     for rest in ("tables", "history bronze.orders", "show gold.revenue --rows 5"):
         say.say(Text(f"{command} {rest}{where}", style="green"))
+    say.say(Text(f"{command} serve {shlex.quote(str(folder))}", style="green"))
+    say.say(
+        "and open the address that it prints in a browser: the console signs in with the token that it names"
+    )
     say.say(f"or in {python}:")
     for line in _SNIPPET.format(folder=str(folder)).splitlines():
         say.say(Text(f"    {line}", style="green"))

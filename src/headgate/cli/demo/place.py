@@ -7,6 +7,8 @@ from headgate.catalog.targets import DATABASE_FILE, WAREHOUSE_FOLDER
 from headgate.errors import InvalidRequest
 
 MARKER = ".headgate-demo"
+CHECKPOINTS, ORDINARY_TABLE = "checkpoints", "visitors"
+"""Beside the lake: what the demo's stream remembers, and a table that is ordinary before and after."""
 _MARKER_TEXT = "headgate demo made this lake, and replaces it when it runs here again.\n"
 
 
@@ -28,8 +30,9 @@ def prepare(folder: Path, *, fresh: bool) -> bool:
 
 
 def _remove(folder: Path) -> None:
-    # Only what a lake consists of: the folder may hold other things by now.
+    # Only what the demo makes: the folder may hold other things by now.
     for database in folder.glob(f"{DATABASE_FILE}*"):
         database.unlink()
-    if (folder / WAREHOUSE_FOLDER).is_dir():
-        shutil.rmtree(folder / WAREHOUSE_FOLDER)
+    for name in (WAREHOUSE_FOLDER, CHECKPOINTS, ORDINARY_TABLE):
+        if (folder / name).is_dir():
+            shutil.rmtree(folder / name)

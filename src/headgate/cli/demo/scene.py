@@ -50,20 +50,21 @@ def build(spark: SparkSession, catalog: LakeCatalog, say: Narrator, *, rows: int
     """Make the tables, or go on with those of an earlier run and its next day."""
     lake = Lake(catalog, settings=_INLINE, world=SystemWorld())
     reporting = Lake(catalog, settings=_STAGED, world=SystemWorld())
-    silver = _table(lake, "silver.orders", retail.SILVER)
+    silver = open_or_create(lake, "silver.orders", retail.SILVER)
     return Scene(
         spark=spark,
         say=say,
         opened=OpenedLake(lake, catalog),
-        bronze=_table(lake, "bronze.orders", retail.BRONZE),
+        bronze=open_or_create(lake, "bronze.orders", retail.BRONZE),
         silver=silver,
-        gold=_table(reporting, "gold.revenue", retail.GOLD),
+        gold=open_or_create(reporting, "gold.revenue", retail.GOLD),
         day=Day(_next_day(silver.read(spark=spark)), seed),
         rows=rows,
     )
 
 
-def _table(lake: Lake, name: str, columns: str) -> Table:
+def open_or_create(lake: Lake, name: str, columns: str) -> Table:
+    """A table of the demo, that of an earlier run if there is one."""
     try:
         return lake.table(name)
     except TableNotFound:
