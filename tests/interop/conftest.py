@@ -3,12 +3,30 @@
 from collections.abc import Iterator
 
 import pytest
+from pyspark.sql import SparkSession
 
 from tests.support import delta_spark
 from tests.support.delta_spark import DeltaSpark
+
+INTERPRETED = {
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+"""Queries are many, small and all different: to compile one takes longer than to run it."""
 
 
 @pytest.fixture(scope="session")
 def delta(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DeltaSpark]:
     with delta_spark.started(tmp_path_factory.mktemp("delta-spark")) as peer:
         yield peer
+
+
+@pytest.fixture
+def interpreting(spark: SparkSession) -> Iterator[SparkSession]:
+    before = {key: spark.conf.get(key) for key in INTERPRETED}
+    for key, value in INTERPRETED.items():
+        spark.conf.set(key, value)
+    yield spark
+    for key, old in before.items():
+        spark.conf.set(key, str(old))

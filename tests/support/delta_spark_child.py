@@ -3,6 +3,7 @@
 ``python -m tests.support.delta_spark_child <folder of jars> <folder for itself>``; it ends with its input.
 """
 
+import functools
 import importlib
 import json
 import os
@@ -67,6 +68,7 @@ class Referee:
     def requests(self) -> Mapping[str, Callable[..., Any]]:
         return {
             "sql": self.sql,
+            "versions": self.versions,
             "write": self.write,
             "call": self.call,
             "verify": self.verify,
@@ -88,6 +90,15 @@ class Referee:
         """Run a statement, with parameters and DataFrames if there are any: its columns and rows."""
         made = {name: self._spark.sql(query) for name, query in (frames or {}).items()}
         return _answer(self._spark.sql(text, args, **made))
+
+    def versions(self, path: str, versions: list[int], extra: str) -> list[Any]:
+        """The columns of each of these versions, and the rows of all behind their versions, by one job."""
+        each = [
+            self._spark.sql(f"SELECT {version}, *{extra} FROM delta.`{path}` VERSION AS OF {version}")
+            for version in versions
+        ]
+        every = _answer(functools.reduce(DataFrame.unionAll, each))
+        return [[_columns(frame)[1:] for frame in each], every["rows"]]
 
     def write(self, query: str, path: str, mode: str, options: dict[str, str]) -> None:
         """Write the rows of a query by a DataFrame's writer, some options of which SQL does not have."""
@@ -171,8 +182,11 @@ def _imported(folder: str, name: str) -> Any:
 
 
 def _answer(frame: DataFrame) -> dict[str, Any]:
-    columns = [[field.name, field.dataType.simpleString()] for field in frame.schema.fields]
-    return {"columns": columns, "rows": [dump(row) for row in plain_rows(frame)]}
+    return {"columns": _columns(frame), "rows": [dump(row) for row in plain_rows(frame)]}
+
+
+def _columns(frame: DataFrame) -> list[list[str]]:
+    return [[field.name, field.dataType.simpleString()] for field in frame.schema.fields]
 
 
 def _answers(referee: Referee, requests: TextIO) -> Iterator[dict[str, Any]]:

@@ -1,10 +1,14 @@
 """Whether both engines say of a table what the model says, and the same where it says nothing."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
 from pathlib import Path
 from typing import Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql.functions import lit
 
 import headgate
 from headgate.errors import HeadgateError
@@ -38,22 +42,44 @@ def _without(row: Row, place: int) -> Row:
     return (*row[:place], *row[place + 1 :])
 
 
-def compare_rows(site: Site, version: int, state: State, *, tracked: bool) -> None:
-    """The rows of a version, with their ids if they are tracked, and its columns."""
-    (columns, ours), (also, theirs) = (
-        _ours(site, version, tracked=tracked),
-        _theirs(site, version, tracked=tracked),
-    )
+def compare_latest(site: Site, state: State) -> None:
+    """The rows and columns of the newest version, as either finds it who asks for no other."""
+    frame = site.table.read(spark=site.spark)
+    answer = site.delta.read(site.path)
+    ours = Found(_columns(frame), plain_rows(frame))
+    _compare("the latest version", ours, Found(list(answer.columns), answer.rows), state)
+
+
+def compare_versions(site: Site, states: Mapping[int, State], *, tracked: bool) -> None:
+    """The rows and columns of versions that have the same columns, with their ids if they are tracked.
+
+    One job of either engine reads them all.
+    """
+    ours, theirs = _ours(site, [*states], tracked=tracked), _theirs(site, [*states], tracked=tracked)
+    for version, state in states.items():
+        _compare(f"version {version}", ours[version], theirs[version], state)
+        if tracked:
+            ids = [row[-2] for row in ours[version].rows]
+            assert len({*ids}) == len(ids) and None not in ids, f"ids of version {version}: {ids}"
+
+
+@dataclass(frozen=True)
+class Found:
+    """What an engine has of a version."""
+
+    columns: list[tuple[str, str]]
+    rows: list[Row]
+
+
+def _compare(what: str, ours: Found, theirs: Found, state: State) -> None:
     wanted = [(column.name, _simple(column.kind.sql)) for column in state.columns]
-    assert columns == also, f"columns of version {version}"
-    assert columns[: len(wanted)] == wanted, f"columns of version {version}"
+    assert ours.columns == theirs.columns, f"columns of {what}"
+    assert ours.columns[: len(wanted)] == wanted, f"columns of {what}"
     for engine, found in (("Headgate", ours), ("Delta", theirs)):
-        rows = Counter(row[: len(wanted)] for row in found)
-        assert rows == state.counted, _difference(f"{engine}, version {version}", rows, state.counted)
-    assert Counter(ours) == Counter(theirs), _difference("ids", Counter(ours), Counter(theirs))
-    if tracked:
-        ids = [row[-2] for row in ours]
-        assert len({*ids}) == len(ids) and None not in ids, f"ids of version {version}: {ids}"
+        rows = Counter(row[: len(wanted)] for row in found.rows)
+        assert rows == state.counted, _difference(f"{engine}, {what}", rows, state.counted)
+    one, other = Counter(ours.rows), Counter(theirs.rows)
+    assert one == other, _difference(f"ids of {what}", one, other)
 
 
 def compare_statistics(site: Site, state: State) -> None:
@@ -76,18 +102,24 @@ def _difference(what: str, found: Counter[Row], wanted: Counter[Row]) -> str:
     return f"{what}: too many {[*(found - wanted).elements()]}, missing {[*(wanted - found).elements()]}"
 
 
-_Found = tuple[list[tuple[str, str]], list[Row]]
+def _columns(frame: DataFrame) -> list[tuple[str, str]]:
+    return [(field.name, field.dataType.simpleString()) for field in frame.schema.fields]
 
 
-def _ours(site: Site, version: int, *, tracked: bool) -> _Found:
-    frame = site.table.read(version=version, row_ids=tracked, spark=site.spark)
-    return [(field.name, field.dataType.simpleString()) for field in frame.schema.fields], plain_rows(frame)
+def _ours(site: Site, versions: Sequence[int], *, tracked: bool) -> dict[int, Found]:
+    frames = {
+        version: site.table.read(version=version, row_ids=tracked, spark=site.spark) for version in versions
+    }
+    found = {version: Found(_columns(frame), []) for version, frame in frames.items()}
+    marked = (frame.select(lit(version), "*") for version, frame in frames.items())
+    for row in plain_rows(reduce(DataFrame.unionAll, marked)):
+        found[row[0]].rows.append(row[1:])
+    return found
 
 
-def _theirs(site: Site, version: int, *, tracked: bool) -> _Found:
-    ids = _IDS if tracked else ""
-    found = site.delta.sql(f"SELECT *{ids} FROM delta.`{site.path}` VERSION AS OF {version}")
-    return list(found.columns), found.rows
+def _theirs(site: Site, versions: Sequence[int], *, tracked: bool) -> dict[int, Found]:
+    answers = site.delta.versions(site.path, versions, _IDS if tracked else "")
+    return {version: Found([*answer.columns], answer.rows) for version, answer in answers.items()}
 
 
 def compare_changes(site: Site, states: Mapping[int, State], versions: Sequence[int]) -> None:
@@ -145,15 +177,21 @@ def _check_balance(changes: Counter[Row], version: int, before: State, after: St
     assert left == after.counted, _difference(f"changes of {version}", left, after.counted)
 
 
-def compare_table(site: Site, metrics: Mapping[int, Mapping[str, int]]) -> None:
-    """What both tell of the table besides its rows, and what either finds wrong with the other's log."""
+def compare_table(site: Site, metrics: Mapping[int, Mapping[str, int]], made: Container[int]) -> None:
+    """What both tell of the table besides its rows, and what either finds wrong with the other's log.
+
+    Delta looks at the checksums of versions that Headgate ``made``; at its own it looked as it committed.
+    """
     _compare_history(site, metrics)
     _compare_detail(site)
     domains = {
         name: text for name, text in site.delta.domains(site.path).items() if not name.startswith("delta.")
     }
     assert {k: v for k, v in site.table.domains().items() if not k.startswith("delta.")} == domains
-    complaints = {version: said for version, said in site.delta.verify(site.path).items() if said is not None}
+    versions = [version for version in range(site.latest() + 1) if version in made]
+    complaints = {
+        version: said for version, said in site.delta.verify(site.path, versions).items() if said is not None
+    }
     assert not complaints, f"Delta finds checksums wrong: {complaints}"
     report = headgate.check_path(site.path)
     assert report.is_clean, f"Headgate finds the table wrong: {report.findings}"

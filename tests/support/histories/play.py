@@ -1,9 +1,12 @@
 """One history: steps of either engine by chance, after each of which both read what the model says.
 
+Each reads a version twice: as the newest when it is made, and later by its number, together with others.
+
 What it does depends on its seed alone. What differs ends it with the seed, the shape and the steps so far.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from random import Random
 
@@ -12,14 +15,15 @@ from tests.support.delta_spark import Refused
 from tests.support.histories import chances, row_steps, shapes
 from tests.support.histories.compare import (
     compare_changes,
-    compare_rows,
+    compare_latest,
     compare_statistics,
     compare_table,
+    compare_versions,
     settled,
 )
 from tests.support.histories.model import State
 from tests.support.histories.shapes import Shape
-from tests.support.histories.steps import Engine, Now, Site, Step
+from tests.support.histories.steps import Draw, Engine, Now, Site, Step
 
 STEPS = 12
 _WIDTH = 300
@@ -45,6 +49,8 @@ class History:
     metrics: dict[int, Mapping[str, int]] = field(default_factory=dict)
     pending: list[int] = field(default_factory=list)
     """Those that nobody has read again since they were the latest."""
+    ours: set[int] = field(default_factory=set)
+    """Those that Headgate made."""
     given: set[int] = field(default_factory=set)
     """Values of identity columns."""
 
@@ -60,15 +66,39 @@ def play(seed: int, site: Site, steps: int = STEPS) -> History:
     """Play the history of this seed to its end."""
     random = Random(seed)
     history = History(seed, site, random, shapes.draw(random))
-    try:
+    with _told_of(history):
         _make(history)
         for _ in range(steps):
             _take(history)
-        _look_back(history)
-        compare_table(site, history.metrics)
+        _finish(history)
+    return history
+
+
+def play_steps(site: Site, shape: Shape, draws: Sequence[tuple[Engine, Draw]]) -> History:
+    """Play these steps on a table of this shape that Headgate makes, and look back at the end."""
+    history = History(0, site, Random(0), shape)
+    with _told_of(history):
+        shape.make_ours(site.path)
+        _record(history, Step("create", None, None, shape.state))
+        for engine, draw in draws:
+            step = draw(history.random, history.now())
+            assert step is not None
+            _carry_out(history, step, engine)
+        _finish(history)
+    return history
+
+
+@contextmanager
+def _told_of(history: History) -> Iterator[None]:
+    try:
+        yield
     except Exception as exc:
         raise Different(_told(history, exc)) from exc
-    return history
+
+
+def _finish(history: History) -> None:
+    _look_back(history)
+    compare_table(history.site, history.metrics, history.ours)
 
 
 def _told(history: History, exc: Exception) -> str:
@@ -125,6 +155,8 @@ def _carry_out(history: History, step: Step, engine: Engine) -> None:
     history.lines[-1] = f"{[*made]} {history.lines[-1]}"
     assert not (step.forbidden and made), "a version was made"
     _record(history, step)
+    if engine is Engine.HEADGATE:
+        history.ours.update(made)
     if len(made) == 1:
         history.metrics[made[0]] = step.metrics
 
@@ -134,7 +166,7 @@ def _record(history: History, step: Step) -> None:
     latest = history.site.latest()
     first = max(history.versions, default=-1) + 1
     state = settled(history.site, step.after, history.given)
-    compare_rows(history.site, latest, state, tracked=False)
+    compare_latest(history.site, state)
     compare_statistics(history.site, state)
     if step.forgets:
         history.versions.clear()
@@ -150,12 +182,26 @@ def _record(history: History, step: Step) -> None:
 
 def _look_back(history: History) -> None:
     """Have both read all versions again that can be read in these columns, and what changed in them."""
-    for version in history.pending:
-        tracked = history.properties[version].get("delta.enableRowTracking") == "true"
-        compare_rows(history.site, version, history.versions[version], tracked=tracked)
+    for versions in _alike(history):
+        tracked = _tracked(history, versions[0])
+        states = {version: history.versions[version] for version in versions}
+        compare_versions(history.site, states, tracked=tracked)
     feed = [
         version for version in history.pending
         if history.properties[version].get("delta.enableChangeDataFeed") == "true"
     ]  # fmt: skip
     compare_changes(history.site, history.versions, feed)
     history.pending.clear()
+
+
+def _alike(history: History) -> list[list[int]]:
+    """Those nobody has read again, by what one job reads: the same columns, with ids of rows or without."""
+    alike: dict[tuple[object, bool], list[int]] = {}
+    for version in history.pending:
+        columns = tuple((column.name, column.kind.sql) for column in history.versions[version].columns)
+        alike.setdefault((columns, _tracked(history, version)), []).append(version)
+    return [*alike.values()]
+
+
+def _tracked(history: History, version: int) -> bool:
+    return history.properties[version].get("delta.enableRowTracking") == "true"
