@@ -1,5 +1,6 @@
 """What tests with other engines share: Delta Spark, started when a test first asks for it."""
 
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -8,6 +9,8 @@ from pyspark.sql import SparkSession
 from tests.support import delta_spark
 from tests.support.delta_spark import DeltaSpark
 
+FULL_LENGTH = "HEADGATE_TESTS_REFEREE"
+CHOSEN = "HEADGATE_TESTS_HISTORIES"
 INTERPRETED = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.codegen.wholeStage": "false",
@@ -18,7 +21,8 @@ INTERPRETED = {
 
 @pytest.fixture(scope="session")
 def delta(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DeltaSpark]:
-    with delta_spark.started(tmp_path_factory.mktemp("delta-spark")) as peer:
+    asked = any(os.environ.get(name) for name in (FULL_LENGTH, CHOSEN))
+    with delta_spark.started(tmp_path_factory.mktemp("delta-spark"), long=asked) as peer:
         yield peer
 
 

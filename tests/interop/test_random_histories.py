@@ -9,14 +9,13 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from tests.interop.conftest import CHOSEN, FULL_LENGTH
 from tests.support.delta_spark import DeltaSpark
 from tests.support.histories.play import STEPS, play
 from tests.support.histories.steps import Site
 
 pytestmark = [pytest.mark.interop, pytest.mark.spark]
 
-FULL_LENGTH = "HEADGATE_TESTS_REFEREE"
-CHOSEN = "HEADGATE_TESTS_HISTORIES"
 SHORT, LONG = "1-2", "1-200"
 SHORT_STEPS = 6
 

@@ -1,14 +1,12 @@
 """Whether both engines say of a table what the model says, and the same where it says nothing."""
 
 from collections import Counter
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
 from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame
-from pyspark.sql.functions import lit
 
 import headgate
 from headgate.errors import HeadgateError
@@ -17,7 +15,7 @@ from tests.support.histories.model import UNKNOWN, Row, State
 from tests.support.histories.steps import Site
 from tests.support.plain_rows import plain_rows
 
-_IDS = ", _metadata.row_id AS _row_id, _metadata.row_commit_version AS _row_commit_version"
+_IDS = ("_metadata.row_id AS _row_id", "_metadata.row_commit_version AS _row_commit_version")
 _SIGNS = {"insert": 1, "update_postimage": 1, "delete": -1, "update_preimage": -1}
 
 
@@ -44,23 +42,29 @@ def _without(row: Row, place: int) -> Row:
 
 def compare_latest(site: Site, state: State) -> None:
     """The rows and columns of the newest version, as either finds it who asks for no other."""
-    frame = site.table.read(spark=site.spark)
     answer = site.delta.read(site.path)
-    ours = Found(_columns(frame), plain_rows(frame))
-    _compare("the latest version", ours, Found(list(answer.columns), answer.rows), state)
+    _compare("the latest version", _latest(site), Found(list(answer.columns), answer.rows), state)
+
+
+def compare_ours(site: Site, state: State) -> None:
+    """The rows and columns of the newest version, as Headgate finds it."""
+    found = _latest(site)
+    _compare("the latest version", found, found, state)
 
 
 def compare_versions(site: Site, states: Mapping[int, State], *, tracked: bool) -> None:
-    """The rows and columns of versions that have the same columns, with their ids if they are tracked.
-
-    One job of either engine reads them all.
-    """
-    ours, theirs = _ours(site, [*states], tracked=tracked), _theirs(site, [*states], tracked=tracked)
-    for version, state in states.items():
-        _compare(f"version {version}", ours[version], theirs[version], state)
+    """The rows and columns of these versions, with ids of rows if they are tracked, and their checksums."""
+    theirs = site.delta.look_back(site.path, [*states], _IDS if tracked else ())
+    for (version, state), seen in zip(states.items(), theirs, strict=True):
+        frame = site.table.read(version=version, row_ids=tracked, spark=site.spark)
+        ours = Found(_columns(frame), plain_rows(frame))
+        _compare(f"version {version}", ours, Found(list(seen.answer.columns), seen.answer.rows), state)
         if tracked:
-            ids = [row[-2] for row in ours[version].rows]
+            ids = [row[-2] for row in ours.rows]
             assert len({*ids}) == len(ids) and None not in ids, f"ids of version {version}: {ids}"
+        assert seen.complaint is None, (
+            f"Delta finds the checksum of version {version} wrong: {seen.complaint}"
+        )
 
 
 @dataclass(frozen=True)
@@ -106,20 +110,9 @@ def _columns(frame: DataFrame) -> list[tuple[str, str]]:
     return [(field.name, field.dataType.simpleString()) for field in frame.schema.fields]
 
 
-def _ours(site: Site, versions: Sequence[int], *, tracked: bool) -> dict[int, Found]:
-    frames = {
-        version: site.table.read(version=version, row_ids=tracked, spark=site.spark) for version in versions
-    }
-    found = {version: Found(_columns(frame), []) for version, frame in frames.items()}
-    marked = (frame.select(lit(version), "*") for version, frame in frames.items())
-    for row in plain_rows(reduce(DataFrame.unionAll, marked)):
-        found[row[0]].rows.append(row[1:])
-    return found
-
-
-def _theirs(site: Site, versions: Sequence[int], *, tracked: bool) -> dict[int, Found]:
-    answers = site.delta.versions(site.path, versions, _IDS if tracked else "")
-    return {version: Found([*answer.columns], answer.rows) for version, answer in answers.items()}
+def _latest(site: Site) -> Found:
+    frame = site.table.read(spark=site.spark)
+    return Found(_columns(frame), plain_rows(frame))
 
 
 def compare_changes(site: Site, states: Mapping[int, State], versions: Sequence[int]) -> None:
@@ -177,22 +170,14 @@ def _check_balance(changes: Counter[Row], version: int, before: State, after: St
     assert left == after.counted, _difference(f"changes of {version}", left, after.counted)
 
 
-def compare_table(site: Site, metrics: Mapping[int, Mapping[str, int]], made: Container[int]) -> None:
-    """What both tell of the table besides its rows, and what either finds wrong with the other's log.
-
-    Delta looks at the checksums of versions that Headgate ``made``; at its own it looked as it committed.
-    """
+def compare_table(site: Site, metrics: Mapping[int, Mapping[str, int]]) -> None:
+    """What both tell of the table besides its rows, and what Headgate finds wrong with the log of both."""
     _compare_history(site, metrics)
     _compare_detail(site)
     domains = {
         name: text for name, text in site.delta.domains(site.path).items() if not name.startswith("delta.")
     }
     assert {k: v for k, v in site.table.domains().items() if not k.startswith("delta.")} == domains
-    versions = [version for version in range(site.latest() + 1) if version in made]
-    complaints = {
-        version: said for version, said in site.delta.verify(site.path, versions).items() if said is not None
-    }
-    assert not complaints, f"Delta finds checksums wrong: {complaints}"
     report = headgate.check_path(site.path)
     assert report.is_clean, f"Headgate finds the table wrong: {report.findings}"
 
