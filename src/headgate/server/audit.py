@@ -54,20 +54,20 @@ def record_call(call: Mapping[str, object]) -> None:
     AUDIT.info(FieldsAsLine("call", call), extra={FIELDS: call})
 
 
+def record_answer(scope: Scope, status: int, caller: Caller | None, *, reads: bool) -> None:
+    """Write down how a call was answered, unless it was answered and changes nothing."""
+    if status >= 400 or not reads:
+        record_call(_call(scope, status, caller))
+
+
 def _record_if_told(scope: Scope, status: int) -> None:
-    if _is_told(scope, status):
-        record_call(_call(scope, status))
-
-
-def _is_told(scope: Scope, status: int) -> bool:
     handler: Any = scope.get("route_handler")
     reads = scope.get("method") in _READING or bool(handler is not None and handler.opt.get(CHANGES_NOTHING))
-    return status >= 400 or not reads
-
-
-def _call(scope: Scope, status: int) -> dict[str, object]:
     state: Mapping[str, Any] = scope.get("state") or {}
-    caller: Caller | None = state.get("caller")
+    record_answer(scope, status, state.get("caller"), reads=reads)
+
+
+def _call(scope: Scope, status: int, caller: Caller | None) -> dict[str, object]:
     client = scope.get("client")
     return {
         "principal": None if caller is None else str(caller.principal),

@@ -14,8 +14,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-import msgspec
-from litestar import Request
 from litestar.enums import ScopeType
 from litestar.types import ASGIApp, HTTPScope, Message, Receive, Scope, Send
 
@@ -68,7 +66,7 @@ class OperationsLayer:
             try:
                 await self._within_limits(scope, headers, receive, answer)
             except HeadgateError as refused:
-                await answer.refuse(Request(scope), refused)
+                await answer.refuse(scope, refused)
             finally:
                 record.end()
                 self._account(scope, record, answer, time.perf_counter() - began)
@@ -151,15 +149,11 @@ class _Answer:
             message["headers"] = [*message.get("headers", ()), self._id]
         await self._send(message)
 
-    async def refuse(self, request: Request[Any, Any, Any], error: HeadgateError) -> None:
+    async def refuse(self, scope: HTTPScope, error: HeadgateError) -> None:
         """Answer with an error, unless an answer has begun, which then ends where it is."""
         if self._started:
             _LOG.warning("an answer broke off: %s", error)
             return
-        answer = error_answers.answer_by_path(request, error)
-        content = answer.content
-        body = content if isinstance(content, bytes) else msgspec.json.encode(content)
-        headers = [(name.lower().encode(), value.encode()) for name, value in answer.headers.items()]
-        headers += [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-        await self({"type": "http.response.start", "status": answer.status_code or 500, "headers": headers})
+        status, headers, body = error_answers.plain_answer(scope, error)
+        await self({"type": "http.response.start", "status": status, "headers": headers})
         await self({"type": "http.response.body", "body": body, "more_body": False})

@@ -84,6 +84,12 @@ def require_announced_size(headers: Mapping[str, str], most: int) -> None:
     raise _too_large(most)
 
 
+def require_size(body: bytes, most: int) -> None:
+    """Refuse a body that is too large for what is asked."""
+    if len(body) > most:
+        raise _too_large(most)
+
+
 def may_be_large(headers: Mapping[str, str], settings: ServerSettings) -> bool:
     """Whether a body is said to be large, or nothing is said: then who sends it is asked for first (T9)."""
     announced = headers.get("content-length", "0")
