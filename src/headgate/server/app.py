@@ -96,6 +96,7 @@ def create_app(parts: ServerParts) -> Litestar:
         operations.settings,
         operations.metrics,
         operations.drain,
+        operations.access,
         parts.authenticator.authenticate,
     )
     return app

@@ -16,7 +16,7 @@ from typing_extensions import override
 
 from headgate.redaction import redact
 from headgate.server.caller import Caller
-from headgate.server.operations.logs import FIELDS, FieldsAsLine
+from headgate.server.operations.logs import FieldsAsLine, log_fields
 from headgate.server.request_record import current_request_id
 
 AUDIT = logging.getLogger("headgate.audit")
@@ -51,7 +51,7 @@ class AuditMiddleware(ASGIMiddleware):
 
 def record_call(call: Mapping[str, object]) -> None:
     """Write one call down: as a line, and as fields for handlers that know what to do with them."""
-    AUDIT.info(FieldsAsLine("call", call), extra={FIELDS: call})
+    log_fields(AUDIT, FieldsAsLine("call", call), call)
 
 
 def record_answer(scope: Scope, status: int, caller: Caller | None, *, reads: bool) -> None:

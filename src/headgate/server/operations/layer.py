@@ -20,7 +20,8 @@ from litestar.types import ASGIApp, HTTPScope, Message, Receive, Scope, Send
 from headgate import tracing
 from headgate.errors import CatalogUnavailable, CommitUnknown, HeadgateError
 from headgate.server import error_answers
-from headgate.server.operations import limits, logs, strange_pages
+from headgate.server.operations import limits, strange_pages
+from headgate.server.operations.access_log import AccessLog
 from headgate.server.operations.drain import Drain
 from headgate.server.operations.limits import BodySize
 from headgate.server.operations.metrics import ServerMetrics
@@ -46,6 +47,7 @@ class OperationsLayer:
     settings: ServerSettings
     metrics: ServerMetrics
     drain: Drain
+    access: AccessLog
     authenticate: Callable[[str | None], object]
     """Refuses an ``Authorization`` header that nobody is known by."""
 
@@ -98,7 +100,7 @@ class OperationsLayer:
         method = record.method if record.method in _KNOWN_METHODS else "OTHER"
         route = cast("dict[str, Any]", scope).get("path_template") or _NO_ROUTE
         self.metrics.answered(method, route, answer.status, seconds)
-        logs.log_access(
+        self.access.add(
             {
                 "request_id": record.request_id,
                 "principal": record.principal,
