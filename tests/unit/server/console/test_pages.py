@@ -4,10 +4,12 @@ import json
 import re
 from html import unescape
 from importlib import resources
+from pathlib import Path
 
 import msgspec
 import pytest
 
+import headgate
 from headgate.catalog.ports.directory import TableName
 from headgate.server.console.rendering import PACKAGE, foreign
 from headgate.server.console.security_headers import SECURITY_HEADERS
@@ -216,3 +218,14 @@ def test_the_rules_of_a_table_are_shown(console: ConsoleServer, visitor: Visitor
         console.catalog.granting.set_rule("max_commit_files", None, "sales.stock")
 
     assert "max_commit_files" in text and "700" in text
+
+
+def test_a_clustered_table_shows_how_well_it_is(console: ConsoleServer, visitor: Visitor) -> None:
+    with headgate.connect(Path(console.catalog.warehouse).parent) as lake:
+        table = lake.create_table("sales.clustered", "id BIGINT, day DATE", cluster_by=["id"])
+        for first in (1, 4, 10):
+            table.append([{"id": first, "day": None}, {"id": first + 5, "day": None}])
+    text = visitor("owner").part(f"{LAKE}/tables/sales.clustered/files").body.decode()
+
+    assert "Files by how many share their first value of id" in text
+    assert "On average 1.3" in text
