@@ -21,6 +21,7 @@ from headgate.catalog.ports.groups import GroupRecords, RatifiedGroup
 from headgate.catalog.ports.policies import CommitRehearsals, RehearsesCommits
 from headgate.errors import InvalidRequest, NotAuthenticated, RequestRefused, TableNotFound
 from headgate.protocol.actions import Version
+from headgate.server.auth.code_flow import IssuerSignIn
 from headgate.server.caller import Authenticator, Caller, NoAuthentication
 from headgate.server.console.commit_text import LONGEST_TEXT
 from headgate.server.console.open_tables import OpenTables, VisitedTable
@@ -43,6 +44,8 @@ class ConsoleParts:
     """What the console keeps for all of its requests."""
 
     seal: SessionSeal
+    issuers: tuple[IssuerSignIn, ...] = ()
+    """At whose pages one can sign in."""
     tables: OpenTables = field(default_factory=OpenTables)
 
 
