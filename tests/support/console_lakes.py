@@ -150,13 +150,18 @@ def _served(name: str, catalog: LakeCatalog, operations: Operations, settings: S
 
 
 def multiply_tables(folder: Path, count: int) -> None:
-    """Have a lake's database list so many more tables, which look like the first one there is."""
+    """Have a lake's database list so many more tables, which look like the first one there is.
+
+    Their events are told of as far as they go, as those of tables that nobody writes at the moment are.
+    """
     with closing(sqlite3.connect(folder / DATABASE_FILE)) as db, db:
         first = dict(_first_row(db, "SELECT * FROM tables WHERE state = 'live' ORDER BY table_name LIMIT 1"))
         names = ", ".join(first)
         values = ", ".join("?" for _ in first)
         rows = [tuple((first | _copy(n)).values()) for n in range(count)]
         db.executemany(f"INSERT INTO tables ({names}) VALUES ({values})", rows)
+        marks = [(_copy(n)["table_id"], first["latest"]) for n in range(count)]
+        db.executemany("INSERT INTO event_marks (table_id, version) VALUES (?, ?)", marks)
 
 
 def _copy(number: int) -> dict[str, str]:
