@@ -12,6 +12,7 @@ from litestar.di import Provide
 from litestar.openapi.config import OpenAPIConfig
 
 from headgate.server.audit import AuditMiddleware
+from headgate.server.auth.code_flow import issuer_sign_ins
 from headgate.server.caller import Authenticator, provide_caller, provide_lakes
 from headgate.server.console.router import ROUTER as CONSOLE
 from headgate.server.console.session import SessionSeal, new_key
@@ -72,7 +73,10 @@ def create_app(parts: ServerParts) -> Litestar:
                 "commit_reports": MeasuredCommits(operations.metrics),
                 "operations": operations,
                 "webhooks": parts.webhooks,
-                "console": ConsoleParts(SessionSeal(parts.console_key, operations.settings)),
+                "console": ConsoleParts(
+                    SessionSeal(parts.console_key, operations.settings),
+                    issuer_sign_ins(operations.settings.issuers),
+                ),
             }
         ),
         dependencies={

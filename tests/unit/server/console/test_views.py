@@ -185,6 +185,30 @@ def test_files_are_counted_by_size_and_by_partition() -> None:
     assert [line.path for line in found.largest] == ["b", "a", "c"]
 
 
+def test_the_depth_of_clustering_is_how_many_files_hold_a_value() -> None:
+    low, high = pa.array([1, 4, 10, None, 4]), pa.array([5, 9, 12, 3, 4])
+
+    assert list(files_view.overlap_depths(low, high)) == [1, 3, 1, 3]
+    assert list(files_view.overlap_depths(pa.array(["a", "b"]), pa.array(["a", "c"]))) == [1, 1]
+
+
+def test_the_share_of_deleted_rows_is_by_file() -> None:
+    files = pa.table(
+        {
+            "stats": [None, '{"numRecords":100}', '{"numRecords":4}', "no json"],
+            "deletion_vector": pa.array(
+                [None, {"cardinality": 5}, {"cardinality": 3}, {"cardinality": 1}],
+                pa.struct([("cardinality", pa.int64())]),
+            ),
+        }
+    )
+
+    shown = files_view.deleted_plot(files).rows
+
+    assert [number for _, number in shown] == [1, 1, 0, 0, 1]
+    assert shown[1][0] == "up to 5 %"
+
+
 def test_a_table_without_files_has_nothing_to_draw() -> None:
     empty = live_files.SCHEMA.empty_table()
 

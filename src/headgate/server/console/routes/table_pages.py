@@ -1,5 +1,7 @@
 """The pages of a table: what it is, some of its rows, its files, and its versions."""
 
+from typing import Any
+
 from litestar import Response, get
 from litestar.di import NamedDependency
 from litestar.params import FromPath, FromQuery
@@ -62,7 +64,14 @@ def show_files(visit: NamedDependency[Visit], lake: FromPath[str], table: FromPa
     found.catalog.credentials(opened.entry.table_id, StorageOperation.READ)
     snapshot = opened.opened.snapshot()
     view = files_view.files_view(snapshot.files.without_stats, snapshot.state.metadata)
-    return page(visit, "parts/files.html", found, files=view, version=snapshot.version)
+    plots: dict[str, Any] = {"deleted": None, "depth": None, "average_depth": None}
+    if view.files <= files_view.MOST_WITH_STATISTICS:
+        state = snapshot.state
+        plots["depth"], plots["average_depth"] = files_view.depth_plot(
+            snapshot.bounds, state.metadata, state.domains
+        )
+        plots["deleted"] = files_view.deleted_plot(snapshot.files.columns) if view.deleted_rows else None
+    return page(visit, "parts/files.html", found, files=view, version=snapshot.version, **plots)
 
 
 @get(f"{TABLE}/versions", sync_to_thread=True)

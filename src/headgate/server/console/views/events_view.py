@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from headgate.catalog.ports.events import Event, EventFeed, EventKind
-from headgate.errors import InvalidRequest
+from headgate.errors import HeadgateError, InvalidRequest
 
 WINDOW = 100
 
@@ -144,6 +144,7 @@ _ADVICE: Mapping[str, str] = {
     "column-names": "name the column as the rule asks",
 }
 """What to do about a refusal, by the policy that refused."""
+_OTHER_ADVICE = "have the commit corrected as the message says, and propose it again"
 
 
 def refusal_line(event: Event) -> RefusalLine:
@@ -161,8 +162,31 @@ def refusal_line(event: Event) -> RefusalLine:
         rule,
         f"{action}, line {line}" if action and line else action,
         _detail(event, "message"),
-        _ADVICE.get(rule, "have the commit corrected as the message says, and propose it again"),
+        _ADVICE.get(rule, _OTHER_ADVICE),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsal:
+    """What would become of a commit: the version it would be, or who would refuse it, and why."""
+
+    principal: str
+    version: int
+    rule: str = ""
+    """Empty if it would be ratified."""
+    message: str = ""
+    place: str = ""
+    advice: str = ""
+
+
+def rehearsal(refusal: HeadgateError | None, principal: str, version: int) -> Rehearsal:
+    """The answer to a commit that was tried."""
+    if refusal is None:
+        return Rehearsal(principal, version)
+    rule = str(refusal.fields.get("policy") or refusal.fields.get("rule") or refusal.code)
+    action, line = refusal.fields.get("action"), refusal.fields.get("line")
+    place = f"{action}, line {line}" if action and line else str(action or "")
+    return Rehearsal(principal, version, rule, refusal.message, place, _ADVICE.get(rule, _OTHER_ADVICE))
 
 
 def refusal_lines(events: Iterable[Event]) -> tuple[RefusalLine, ...]:
