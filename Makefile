@@ -8,7 +8,7 @@ BODIES ?= 1000000
 on_java = JAVA_HOME="$$(cat .venv/java-home)"
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test everything cluster referee sql lint format docs bench sim mutants linear chaos fuzz contracts console versions clean setup
+.PHONY: help demo test everything cluster referee sql lint format docs bench sim mutants linear chaos fuzz contracts console versions clean setup tutorials
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -72,6 +72,9 @@ contracts: setup ## Ask every contract of every catalog: both databases, and HTT
 console: setup ## Look at the console in a browser, with a million files too, and take its pictures for the docs
 	@HEADGATE_TESTS_CONSOLE_SCALE=1 .venv/bin/python -m pytest tests/unit/server/console/test_many.py $(ARGS)
 	@HEADGATE_TESTS_WRITE_SCREENSHOTS=1 .venv/bin/python -m pytest tests/browser $(ARGS)
+
+tutorials: setup ## Follow every tutorial as typed, in an empty folder with the wheel, everything installed anew
+	@$(on_java) HEADGATE_TESTS_TUTORIALS=fresh .venv/bin/python -m pytest tests/docs/test_tutorials.py $(ARGS)
 
 versions: setup ## Run the Spark tests on every supported version of Spark
 	@$(on_java) scripts/spark-versions $(ARGS)
