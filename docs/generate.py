@@ -51,6 +51,7 @@ from headgate.table.stream.commit_files import COMMIT_REFUSALS
 from headgate.table.stream.read_options import READ_CONTRADICTIONS
 
 sys.path.append(str(Path(__file__).parents[1]))
+from docs import python_api
 from tests.sql.summary import sql_bank, sql_differences, sql_ours
 from tests.support.referee_features import FEATURES as REFEREED
 
@@ -448,6 +449,7 @@ TABLES: dict[str, Callable[[], Iterator[str]]] = {
     "sql_bank": sql_bank,
     "sql_differences": sql_differences,
     "sql_ours": sql_ours,
+    **python_api.PARTS,
 }
 
 
