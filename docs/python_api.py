@@ -1,10 +1,9 @@
 """What does the reference of the Python API say? Signatures, docstrings and examples, as the code has them.
 
-A docstring's last paragraph is an example, which a test runs; what stands before it becomes text. A signature is
-shown as a stub, so that it can be copied, with types as a user writes them.
+A docstring's last paragraph is an example, which a test runs; what stands before it becomes text. A signature
+is shown as a stub, with types as a user writes them.
 """
 
-import dataclasses
 import enum
 import inspect
 import re
@@ -55,7 +54,7 @@ def values() -> Iterator[str]:
             yield ""
         elif inspect.isclass(found) and found not in (headgate.Lake, headgate.Table):
             yield from _heading(f"headgate.{name}", found)
-            yield from _stub(name, found)
+            yield from _fields(name, found)
 
 
 def _members(owner: type) -> Iterator[str]:
@@ -88,12 +87,16 @@ def _docstring(found: object) -> str:
     return (inspect.getdoc(found) or "").replace("``", "`")
 
 
+def _fields(name: str, found: Callable[..., Any]) -> Iterator[str]:
+    """What a value has, and what its constructor takes by name."""
+    arguments = _arguments(inspect.signature(found))
+    yield from _code([f"class {name}:", *(f"    {argument}" for argument in arguments if argument != "*")])
+
+
 def _stub(name: str, found: Callable[..., Any]) -> Iterator[str]:
     """The signature; a line for each argument if it is long."""
     signature = inspect.signature(found)
     begin, result = f"def {name}(", f") -> {_type(signature.return_annotation)}: ..."
-    if inspect.isclass(found):
-        begin, result = f"{name}(", ")"
     arguments = list(_arguments(signature))
     whole = begin + ", ".join(arguments) + result
     if len(whole) <= _LONGEST:

@@ -1,9 +1,9 @@
 """How do pages that are written for a repository become a site? MkDocs asks these functions while it builds.
 
-The same page is read in the repository and on the site, so it links as files lie in the repository. Pages outside of
-docs/ are taken in (``TAKEN_IN``), links follow them, and a link to a file that is no page becomes its words. Notebooks
-become pages. Of the navigation in mkdocs.yml, what is not there is left out, and ``how-to/*`` stands for the pages of
-a folder that it does not name.
+The same page is read in the repository and on the site, so it links as files lie in the repository. Pages
+outside of docs/ are taken in (``TAKEN_IN``), links follow them, and a link to a file that is no page becomes
+its words. Notebooks become pages. Of the navigation in mkdocs.yml, what is not there is left out, and
+``how-to/*`` stands for the pages of a folder that it does not name.
 """
 
 import json
@@ -52,7 +52,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return files
 
 
-def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+def on_page_markdown(markdown: str, page: Page, files: Files, **_: object) -> str:
     """Have links lead where pages are on the site."""
     uri = page.file.src_uri
     pages = {file.src_uri for file in files}
