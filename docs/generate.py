@@ -51,12 +51,17 @@ from headgate.table.stream.commit_files import COMMIT_REFUSALS
 from headgate.table.stream.read_options import READ_CONTRADICTIONS
 
 sys.path.append(str(Path(__file__).parents[1]))
-from docs import python_api, test_numbers
+from docs import python_api, site_contents, test_numbers
 from tests.sql.summary import sql_bank, sql_differences, sql_ours
 from tests.support.referee_features import FEATURES as REFEREED
 
-FOLDERS = [Path(__file__).parent / name for name in ("reference", "explanation")]
-"""Where the pages are; what comes later counts in what came before."""
+DOCS = Path(__file__).parent
+PAGES = [
+    *sorted((DOCS / "reference").glob("*.md")),
+    *sorted((DOCS / "explanation").glob("*.md")),
+    DOCS / "index.md",
+]
+"""The pages; what comes later counts in what came before."""
 TESTS = Path(__file__).parents[1] / "tests"
 _SCENARIO = re.compile(r"(?<![a-z0-9])s(\d{3})(?![a-z0-9])", re.IGNORECASE)
 _MARKED = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -451,6 +456,7 @@ TABLES: dict[str, Callable[[], Iterator[str]]] = {
     "sql_differences": sql_differences,
     "sql_ours": sql_ours,
     **python_api.PARTS,
+    **site_contents.PARTS,
     **test_numbers.PARTS,
 }
 
@@ -467,7 +473,7 @@ def _table(name: str) -> str:
 def main() -> int:
     """Write every page, or with ``--check`` say which are stale."""
     stale = 0
-    for path in [path for folder in FOLDERS for path in sorted(folder.glob("*.md"))]:
+    for path in PAGES:
         written = path.read_text()
         if (rendered := render(written)) == written:
             continue

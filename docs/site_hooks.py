@@ -30,17 +30,23 @@ TAKEN_IN = {
 }
 """Pages outside of docs/, and where they are on the site."""
 
-_PLACES = {site: repository for repository, site in TAKEN_IN.items()}
+PLACES = {site: repository for repository, site in TAKEN_IN.items()}
+"""The same, the other way round."""
 _FENCE = re.compile(r"^\s*(```+|~~~+)")
 _LINK = re.compile(r"\[((?:[^\[\]]|\[[^\]]*\])*)\]\((?!https?:|mailto:|#)([^)#\s]*)(#[^)\s]*)?\)")
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Make the navigation of what is there."""
+    config.nav = navigation(config.nav)
+    return config
+
+
+def navigation(entries: list[Any]) -> list[Any]:
+    """The navigation of mkdocs.yml, of what is there."""
     there = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")}
     there |= {_notebook_page(path) for path in _notebooks()} | set(TAKEN_IN.values())
-    config.nav = _navigation(config.nav, there, set(_named(config.nav)))
-    return config
+    return _navigation(entries, there, set(_named(entries)))
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -77,7 +83,7 @@ def _lines(markdown: str) -> Iterator[tuple[str, bool]]:
 
 def _link(found: re.Match[str], uri: str, pages: set[str]) -> str:
     words, target, anchor = found[1], found[2], found[3] or ""
-    here = _PLACES.get(uri, f"docs/{uri}")
+    here = PLACES.get(uri, f"docs/{uri}")
     path = posixpath.normpath(posixpath.join(posixpath.dirname(here), target))
     site = "index.md" if path == "README.md" else TAKEN_IN.get(path, path.removeprefix("docs/"))
     if site in pages:

@@ -1,4 +1,4 @@
-"""How much is tested, in numbers? They are counted in the tables of other pages, which are made from the code.
+"""How much is tested, in numbers? They are counted in the tables of other pages, made from the code.
 
 A number that nobody can count in this repository is not shown.
 """
@@ -26,7 +26,7 @@ class CountedRows:
 
 
 COUNTED = (
-    CountedRows("invariants", "docs/reference/invariants.md", r"^\| (I\d+) \|", "`make sim`, contract suites"),
+    CountedRows("invariants", "docs/reference/invariants.md", r"^\| (I\d+) \|", "`make sim`, the contracts"),
     CountedRows(
         "damages that `headgate check` finds",
         "docs/reference/invariants.md",
