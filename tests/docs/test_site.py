@@ -8,11 +8,15 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
+from xml.etree import ElementTree
 
 import pytest
 from typing_extensions import override
 
+from tests.support.browser import chromium
+
 ROOT = Path(__file__).parents[2]
+PICTURES = sorted((ROOT / "docs" / "images").rglob("*.svg"))
 _IN_CSS = re.compile(r"(?:@import\s+|url\(\s*)['\"]?((?:https?:)?//[^'\")\s]+)")
 _LOADS = {"script": "src", "img": "src", "iframe": "src", "source": "src", "link": "href", "object": "data"}
 _CANONICAL = {"canonical", "alternate", "next", "prev"}
@@ -123,10 +127,38 @@ def test_every_page_of_the_docs_is_on_the_site_and_in_its_navigation(
     assert found - listed - {Path("404.html")} == set()
 
 
-def test_the_site_has_an_index_to_search_in(site: Path) -> None:
-    index = (site / "search" / "search_index.json").read_text()
+def test_the_site_opens_from_a_disk_and_is_searched_there_without_asking_anybody(site: Path) -> None:
+    problems: list[str] = []
+    with chromium() as browser:
+        page = browser.new_page()
+        page.on("console", lambda said: problems.append(said.text) if said.type == "error" else None)
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("request", lambda asked: None if _is_local(asked.url) else problems.append(asked.url))
 
-    assert "what-is-ratified.html" in index
+        page.goto((site / "reference" / "errors.html").as_uri())
+        page.keyboard.press("s")
+        page.keyboard.type("crash points")
+        page.wait_for_selector(".md-search-result__item", timeout=300_000)
+        found = page.inner_text(".md-search-result__list")
+
+    assert "Crash points" in found
+    assert problems == []
+
+
+def _is_local(url: str) -> bool:
+    return urlsplit(url).scheme in ("file", "data", "about", "blob")
+
+
+@pytest.mark.parametrize("picture", PICTURES, ids=lambda picture: picture.name)
+def test_a_drawing_says_in_words_what_it_shows_and_is_drawn_for_dark_pages_too(picture: Path) -> None:
+    text = picture.read_text()
+    drawing = ElementTree.fromstring(text)
+    links = [value for each in drawing.iter() for name, value in each.attrib.items() if name.endswith("href")]
+
+    assert drawing.get("role") == "img"
+    assert drawing.find("{http://www.w3.org/2000/svg}title") is not None or drawing.get("aria-label")
+    assert "prefers-color-scheme: dark" in text or "<text" not in text
+    assert links == []
 
 
 @pytest.mark.parametrize(
