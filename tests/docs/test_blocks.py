@@ -4,6 +4,7 @@ import ast
 import json
 import re
 import shlex
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from typer.testing import CliRunner
 
 import headgate
 from headgate.cli.main import app
+from headgate.plugins import catalogs, coordinators, domain_handlers, policies
 from headgate.server.settings import load_settings
 from headgate.settings import Publish, Settings
 from headgate.sql.parse.statements import parse_statement
@@ -30,6 +32,8 @@ OTHER_DIALECTS = {"UPDATE headgate.": "postgres"}
 """How SQL begins that is for another engine, and its dialect."""
 RUN_HERE = {"check", "grants", "history", "publish", "show", "tables"}
 """Commands that are carried out, in a lake of two tables."""
+PLUGIN_GROUPS = {kind.GROUP for kind in (catalogs, coordinators, domain_handlers, policies)}
+"""The groups of entry points that packages of others are found by."""
 JAVA = (ROOT / "tests" / "support" / "java_kernel_child.py").read_text()
 
 
@@ -74,7 +78,11 @@ def _is_sql(block: PageBlock) -> None:
 
 
 def _is_settings(block: PageBlock, tmp_path: Path) -> None:
-    """A file of a server's settings is one that a server takes."""
+    """A file of a server's settings is one that a server takes; that of a project names what we load."""
+    if "project" in (written := tomllib.loads(block.text)):
+        groups = {name for name in written["project"].get("entry-points", {}) if name.startswith("headgate")}
+        assert groups <= PLUGIN_GROUPS
+        return
     file = tmp_path / "headgate.toml"
     lakes = "" if "[[lakes]]" in block.text else '[[lakes]]\nname = "main"\nplace = "lake"\n'
     file.write_text(f"{block.text}\n{lakes}")
@@ -96,6 +104,23 @@ def _is_properties(block: PageBlock) -> None:
     assert all(re.match(r"^[\w.]+(\s+|=)\S+$", line) for line in block.text.splitlines() if line.strip())
 
 
+def _is_dockerfile(block: PageBlock) -> None:
+    begins = [line.split()[0] for line in block.text.replace("\\\n", " ").splitlines() if line.strip()]
+    assert set(begins) <= {
+        "#",
+        "FROM",
+        "RUN",
+        "COPY",
+        "USER",
+        "ENTRYPOINT",
+        "CMD",
+        "ENV",
+        "WORKDIR",
+        "EXPOSE",
+    }
+    assert begins[0] in ("#", "FROM")
+
+
 def _is_java_that_a_test_drives(block: PageBlock) -> None:
     """The same classes and calls are driven by the tests of other engines, from Python."""
     names = {name for name in re.findall(r"\b(?:new (\w+)|\.(\w+)\()", block.text) for name in name if name}
@@ -112,6 +137,7 @@ CHECKS: dict[str, Callable[..., None]] = {
     "json": _is_json,
     "yaml": _is_yaml,
     "properties": _is_properties,
+    "dockerfile": _is_dockerfile,
     "java": _is_java_that_a_test_drives,
     "text": lambda block: None,  # what is printed, and drawings
 }
@@ -169,6 +195,8 @@ def test_the_commands_that_pages_give_for_a_lake_run(tmp_path: Path, monkeypatch
         ("toml", "[server]\nno_such_setting = 1"),
         ("json", "{"),
         ("yaml", "a: [1"),
+        ("toml", '[project.entry-points."headgate.no_such_plugins"]\na = "b:c"'),
+        ("dockerfile", "INSTALL headgate"),
         ("properties", "one-word"),
     ],
 )

@@ -18,8 +18,9 @@ EXTRAS = set(tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["op
 PINS = dict(line.split("==") for line in (ROOT / "constraints.txt").read_text().splitlines() if "==" in line)
 STRANGERS = frozenset(
     {
-        *("cd", "cp", "curl", "docker", "export", "git", "helm", "jupyter", "kubectl", "mkdir", "pg_dump"),
-        *("pg_restore", "psql", "python", "python3", "rm", "sail", "source", "sqlite3", "test", "umask"),
+        *(".", "cat", "cd", "chmod", "cp", "curl", "docker", "echo", "exit", "export", "git", "grep", "head"),
+        *("helm", "jq", "jupyter", "kill", "kubectl", "ls", "mkdir", "openssl", "pg_dump", "pg_restore"),
+        *("psql", "python", "python3", "rm", "sail", "sleep", "source", "sqlite3", "test", "umask", "wait"),
     }
 )
 """Programs that are not of this project; nobody here knows their options."""
