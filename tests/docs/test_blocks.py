@@ -32,6 +32,8 @@ OTHER_DIALECTS = {"UPDATE headgate.": "postgres"}
 """How SQL begins that is for another engine, and its dialect."""
 RUN_HERE = {"check", "grants", "history", "publish", "show", "tables"}
 """Commands that are carried out, in a lake of two tables."""
+TUTORIALS = ROOT / "docs" / "tutorial"
+"""Pages that make tables of their own, and are followed from top to bottom."""
 PLUGIN_GROUPS = {kind.GROUP for kind in (catalogs, coordinators, domain_handlers, policies)}
 """The groups of entry points that packages of others are found by."""
 JAVA = (ROOT / "tests" / "support" / "java_kernel_child.py").read_text()
@@ -159,6 +161,8 @@ def _here() -> list[tuple[str, list[str]]]:
     """The commands that need nothing but a lake in this folder."""
     found = []
     for block in BLOCKS:
+        if block.page.parent == TUTORIALS:
+            continue
         text = {"sh": block.text, "console": shell_lines.typed_in(block.text)}.get(block.language, "")
         for program, *words in shell_lines.commands_of(text):
             far = any("://" in word or word.startswith(("/", "$")) for word in words)

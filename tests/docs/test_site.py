@@ -1,5 +1,6 @@
 """The site is whole: it builds without a warning, every link leads somewhere, and it needs no other host."""
 
+import json
 import os
 import re
 import subprocess
@@ -13,6 +14,7 @@ from xml.etree import ElementTree
 import pytest
 from typing_extensions import override
 
+from docs import site_hooks
 from tests.support.browser import chromium
 
 ROOT = Path(__file__).parents[2]
@@ -147,6 +149,35 @@ def test_the_site_opens_from_a_disk_and_is_searched_there_without_asking_anybody
 
 def _is_local(url: str) -> bool:
     return urlsplit(url).scheme in ("file", "data", "about", "blob")
+
+
+def test_a_notebook_is_a_page_with_its_code_and_what_it_printed(tmp_path: Path) -> None:
+    notebook = tmp_path / "a-day.ipynb"
+    printed = [{"text": ["3\n"]}, {"data": {"text/plain": ["4"]}}]
+    cells = [
+        {"cell_type": "markdown", "source": ["# A day\n", "of orders"]},
+        {"cell_type": "code", "source": ["1 + 2"], "outputs": printed},
+    ]
+    notebook.write_text(json.dumps({"cells": cells}))
+
+    assert site_hooks.notebook_text(notebook) == (
+        "# A day\nof orders\n\n```python\n1 + 2\n```\n\n```text\n3\n4\n```\n\n"
+        "[Download this notebook](a-day.ipynb)\n"
+    )
+
+
+def test_the_navigation_has_what_is_there_and_a_pattern_the_rest_of_a_folder() -> None:
+    entries = [
+        {"How": ["how-to/serve.md", "how-to/no-such-page.md", {"Rest": "how-to/s*"}]},
+        {"None": "no/*"},
+    ]
+
+    ((section),) = site_hooks.navigation(entries)
+
+    assert section["How"][0] == "how-to/serve.md"
+    assert "how-to/no-such-page.md" not in section["How"]
+    assert set(section["How"][1]["Rest"]) >= {"how-to/sql.md", "how-to/streaming.md"}
+    assert "how-to/serve.md" not in section["How"][1]["Rest"]
 
 
 @pytest.mark.parametrize("picture", PICTURES, ids=lambda picture: picture.name)
