@@ -54,6 +54,11 @@ COMMANDS: tuple[LazyCommand, ...] = (
         "Check that tables are whole: log, catalog, checkpoints, checksums, data files.",
     ),
     LazyCommand(
+        "sql",
+        "headgate.cli.shell.command:sql",
+        "Run SQL over a lake: in an interactive shell, or from the command line, files or a pipe.",
+    ),
+    LazyCommand(
         "grant",
         "headgate.cli.access.grants:grant",
         "Let a principal or a group do something with a lake, a schema or a table.",
