@@ -59,6 +59,11 @@ COMMANDS: tuple[LazyCommand, ...] = (
         "Run SQL over a lake: in an interactive shell, or from the command line, files or a pipe.",
     ),
     LazyCommand(
+        "top",
+        "headgate.cli.live.command:top",
+        "Watch a lake: its busiest tables, what waits to be published, refusals, events and leases.",
+    ),
+    LazyCommand(
         "grant",
         "headgate.cli.access.grants:grant",
         "Let a principal or a group do something with a lake, a schema or a table.",

@@ -44,9 +44,9 @@ def run(*arguments: str | Path, given: str | None = None) -> Result:
 
 
 def test_rows_are_changed_and_read(lake: Path) -> None:
-    script = "INSERT INTO sales.orders VALUES (2, 'b'); SELECT id, count(*) OVER () AS n FROM sales.orders ORDER BY id"
+    query = "SELECT id, count(*) OVER () AS n FROM sales.orders ORDER BY id"
 
-    result = run("--lake", lake, "-c", script)
+    result = run("--lake", lake, "-c", f"INSERT INTO sales.orders VALUES (2, 'b'); {query}")
 
     assert result.exit_code == 0, result.output
     assert result.stdout.splitlines()[-4:] == ["id  n", " 1  2", " 2  2", "(2 rows)"]
@@ -54,8 +54,9 @@ def test_rows_are_changed_and_read(lake: Path) -> None:
 
 def test_every_type_of_spark_is_shown(lake: Path) -> None:
     statement = (
-        "SELECT parse_json('{\"a\": 1}') AS v, INTERVAL 3 MONTH AS i, array(1.50BD) AS l, map('k', DATE'2026-01-31') "
-        "AS m, named_struct('x', TIMESTAMP'2026-01-31 12:00:00Z') AS s, X'0102' AS b, 1 AS one, 2 AS one, NULL AS no"
+        "SELECT parse_json('{\"a\": 1}') AS v, INTERVAL 3 MONTH AS i, array(1.50BD) AS l, "
+        "map('k', DATE'2026-01-31') AS m, named_struct('x', TIMESTAMP'2026-01-31 12:00:00Z') AS s, "
+        "X'0102' AS b, 1 AS one, 2 AS one, NULL AS no"
     )
 
     result = run("--lake", lake, "--json", "-c", statement)

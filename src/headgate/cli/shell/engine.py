@@ -4,8 +4,9 @@ All that goes to Spark goes there from one thread, so that who waits can be inte
 statement are cancelled, and its end is awaited. A commit that is under way is not cut off.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Event
 from types import TracebackType
@@ -13,6 +14,7 @@ from types import TracebackType
 import pyarrow as pa
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
+from pyspark.logger import PySparkLogger
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import (
@@ -35,6 +37,7 @@ from headgate.sql.run.commands.without_spark import answer_without_spark
 _CANCEL_EVERY = 0.5
 """Seconds between two attempts to cancel: a statement may begin another job."""
 
+_QUERY_LOG = "SQLQueryContextLogger"
 _NOT_IN_ARROW = (VariantType, CalendarIntervalType, YearMonthIntervalType, UserDefinedType)
 
 
@@ -95,7 +98,8 @@ class StatementEngine:
         if self._is_cancelled.is_set():
             raise KeyboardInterrupt
         try:
-            return _collect(self._lake.sql(text, spark=self._spark), most_rows)
+            with _quiet_query_log():
+                return _collect(self._lake.sql(text, spark=self._spark), most_rows)
         except (PySparkException, Py4JError) as exc:
             if self._is_cancelled.is_set():
                 raise KeyboardInterrupt from exc
@@ -118,6 +122,17 @@ class StatementEngine:
     def _cancel(self) -> None:
         if self._spark is not None:
             self._spark.sparkContext.cancelAllJobs()
+
+
+@contextmanager
+def _quiet_query_log() -> Iterator[None]:
+    """Keep PySpark from logging the error of a statement, with the trace of the JVM: the shell tells it."""
+    log = PySparkLogger.getLogger(_QUERY_LOG)
+    before, log.disabled = log.disabled, True
+    try:
+        yield
+    finally:
+        log.disabled = before
 
 
 def _collect(frame: DataFrame, most_rows: int | None) -> StatementAnswer:

@@ -7,6 +7,7 @@ from litestar import Response, get, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath, FromQuery
 
+from headgate.catalog.figures import event_windows
 from headgate.catalog.ports.access import OWNER, Privilege, parse_privilege
 from headgate.catalog.ports.directory import parse_name
 from headgate.catalog.ports.maintenance import RULES
@@ -78,7 +79,7 @@ def _grant_deed(lake: VisitedLake, form: Form) -> Deed:
 def show_rules(visit: NamedDependency[Visit], lake: FromPath[str]) -> Response[str]:
     """What commits and maintenance are held to: policies, rules, and what they refused lately."""
     found = visit.lake(lake)
-    events = events_view.event_window(found.catalog.events, None, _WINDOW).events
+    events = event_windows.event_window(found.catalog.events, None, _WINDOW).events
     refusals = events_view.refusal_lines(events)
     refused: dict[str, int] = {}
     for line in refusals:
