@@ -64,6 +64,11 @@ COMMANDS: tuple[LazyCommand, ...] = (
         "Watch a lake: its busiest tables, what waits to be published, refusals, events and leases.",
     ),
     LazyCommand(
+        "stream",
+        "headgate.cli.streams.command:app",
+        "Read a table as it grows, and see which streams write to tables.",
+    ),
+    LazyCommand(
         "grant",
         "headgate.cli.access.grants:grant",
         "Let a principal or a group do something with a lake, a schema or a table.",

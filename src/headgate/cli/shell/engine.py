@@ -99,7 +99,7 @@ class StatementEngine:
             raise KeyboardInterrupt
         try:
             with _quiet_query_log():
-                return _collect(self._lake.sql(text, spark=self._spark), most_rows)
+                return collect_answer(self._lake.sql(text, spark=self._spark), most_rows)
         except (PySparkException, Py4JError) as exc:
             if self._is_cancelled.is_set():
                 raise KeyboardInterrupt from exc
@@ -135,7 +135,8 @@ def _quiet_query_log() -> Iterator[None]:
         log.disabled = before
 
 
-def _collect(frame: DataFrame, most_rows: int | None) -> StatementAnswer:
+def collect_answer(frame: DataFrame, most_rows: int | None) -> StatementAnswer:
+    """The rows of a frame, up to so many."""
     names = tuple(frame.columns)
     if not names:
         return StatementAnswer()
