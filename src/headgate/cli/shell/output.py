@@ -29,7 +29,7 @@ class StatementResult:
     seconds: float
 
 
-class ColumnSummary(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class ResultColumn(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """A column of an answer, as JSON."""
 
     name: str
@@ -42,7 +42,7 @@ class ResultSummary(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     number: int
     line: int
     statement: str
-    columns: tuple[ColumnSummary, ...]
+    columns: tuple[ResultColumn, ...]
     rows: list[dict[str, Any]]
     row_count: int
     truncated: bool
@@ -118,7 +118,7 @@ class JsonWriter:
             line=result.line,
             statement=result.text,
             columns=tuple(
-                ColumnSummary(name=name, type=kind) for name, kind in zip(names, answer.types, strict=True)
+                ResultColumn(name=name, type=kind) for name, kind in zip(names, answer.types, strict=True)
             ),
             rows=answer.plain_rows(),
             row_count=answer.count,
