@@ -8,12 +8,13 @@ from litestar.params import FromPath, FromQuery
 
 from headgate.arrow.read import scan
 from headgate.arrow.read.scan import RowRequest
+from headgate.catalog.figures import table_lines
 from headgate.catalog.ports.commits import TableState
 from headgate.protocol.actions import Version
 from headgate.server.console import commit_reader
 from headgate.server.console.open_tables import VisitedTable
 from headgate.server.console.rendering import page
-from headgate.server.console.views import files_view, lake_view, rows_view, schema_view, versions_view
+from headgate.server.console.views import files_view, rows_view, schema_view, versions_view
 from headgate.server.console.views.schema_view import DefinitionView
 from headgate.server.console.visit import Visit
 from headgate.storage.credentials import StorageOperation
@@ -30,7 +31,7 @@ def show_table(visit: NamedDependency[Visit], lake: FromPath[str], table: FromPa
     """What a table is: columns, properties, features, domains."""
     found = visit.lake(lake)
     opened = found.table(table)
-    line = lake_view.table_line(opened.loaded)
+    line = table_lines.table_line(opened.loaded)
     return page(
         visit, "table.html", found, table=line, tab="definition", entry=opened.entry,
         definition=_definition(opened),
@@ -42,7 +43,7 @@ def show_rows(visit: NamedDependency[Visit], lake: FromPath[str], table: FromPat
     """Some rows of a table, read without Spark; alone, for who has the page already."""
     found = visit.lake(lake)
     opened = found.table(table)
-    line = lake_view.table_line(opened.loaded)
+    line = table_lines.table_line(opened.loaded)
     if not visit.is_fragment:
         return page(visit, "rows.html", found, table=line, tab="rows", columns=_definition(opened).columns)
     found.catalog.credentials(opened.entry.table_id, StorageOperation.READ)  # as who asks for files is asked
@@ -57,7 +58,7 @@ def show_files(visit: NamedDependency[Visit], lake: FromPath[str], table: FromPa
     """How the files of a table are; the plots alone, for who has the page already."""
     found = visit.lake(lake)
     opened = found.table(table)
-    line = lake_view.table_line(opened.loaded)
+    line = table_lines.table_line(opened.loaded)
     if not visit.is_fragment:
         unasked = line.size is None or line.size.files <= _READ_UNASKED
         return page(visit, "files.html", found, table=line, tab="files", reads_at_once=unasked)
@@ -88,7 +89,7 @@ def show_versions(
     records = found.catalog.commits(opened.entry.table_id, before=limit, limit=VERSIONS_ON_A_PAGE + 1)
     infos = commit_reader.read_infos(opened, (record.version for record in records[:VERSIONS_ON_A_PAGE]))
     versions = versions_view.versions_page(records, infos, opened.loaded.tail, VERSIONS_ON_A_PAGE)
-    line = lake_view.table_line(opened.loaded)
+    line = table_lines.table_line(opened.loaded)
     return page(visit, "versions.html", found, table=line, tab="versions", versions=versions)
 
 
