@@ -2,8 +2,8 @@
 
 ``python -m tests.support.stream_sources lake checkpoint files point number`` streams ``s.source`` and
 ``s.more``, two sources of one query, into ``s.target``, which the first batch makes if there is none, with so
-many files of the first in a batch, and one more of the other. It dies when it comes to that point for the given
-time; ``never`` has it come to an end.
+many files of the first in a batch, and one more of the other. It dies when it comes to that point for the
+given time; ``never`` has it come to an end.
 """
 
 import os
