@@ -93,13 +93,14 @@ def parsed_command(words: list[str]) -> list[str]:
     """The names of the command that the words ask for; raises what a user would be told."""
     command: Any = get_command(app)
     name, parent, path = "headgate", None, list[str]()
-    if "--help" in words or "--version" in words:
-        words = [word for word in words if word not in ("--help", "--version")]
-        if not words:
-            return path
+    asks_help = bool({"-h", "--help", "--version"} & set(words))
+    words = [word for word in words if word not in ("-h", "--help", "--version")]
     while True:
+        is_group = hasattr(command, "resolve_command")
+        if asks_help and not (is_group and words):
+            return path
         context = command.make_context(name, words, parent=parent)
-        if not hasattr(command, "resolve_command"):
+        if not is_group:
             return path
         rest = [*context._protected_args, *context.args]
         name, command, words = command.resolve_command(context, rest)
