@@ -18,7 +18,22 @@ EXTRAS = set(tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["op
 PINS = dict(line.split("==") for line in (ROOT / "constraints.txt").read_text().splitlines() if "==" in line)
 STRANGERS = frozenset(
     {
-        *(".", "cat", "cd", "chmod", "cp", "curl", "docker", "echo", "exit", "export", "git", "grep", "head"),
+        *(
+            ".",
+            "cat",
+            "cd",
+            "chmod",
+            "cp",
+            "curl",
+            "docker",
+            "echo",
+            "eval",
+            "exit",
+            "export",
+            "git",
+            "grep",
+            "head",
+        ),
         *("helm", "jq", "jupyter", "kill", "kubectl", "ls", "mkdir", "openssl", "pg_dump", "pg_restore"),
         *("psql", "python", "python3", "rm", "sail", "sleep", "source", "sqlite3", "test", "umask", "wait"),
     }
@@ -28,6 +43,7 @@ STRANGERS = frozenset(
 _VARIABLE = re.compile(r"^[A-Za-z_]\w*=")
 _EXTRA = re.compile(r"^headgate(?:\[([\w,-]+)\])?$")
 _PIN = re.compile(r"^([\w.-]+)==([\w.]+)$")
+_INNER = re.compile(r"\$\(([^()]+)\)")
 _ENDS = {"&&", "||", "|", ";", "&"}
 _INTO = {">", ">>", "<", "2>"}
 
@@ -36,6 +52,7 @@ def commands_of(text: str) -> list[list[str]]:
     """The words of each command of a block, without what is set before it and where its output goes."""
     found: list[list[str]] = []
     for line in text.replace("\\\n", " ").splitlines():
+        found += [each for inner in _INNER.findall(line) for each in commands_of(inner)]
         lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
         lexer.whitespace_split = True
         command: list[str] = []
