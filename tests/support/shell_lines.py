@@ -16,28 +16,11 @@ ROOT = Path(__file__).parents[2]
 TARGETS = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
 EXTRAS = set(tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"])
 PINS = dict(line.split("==") for line in (ROOT / "constraints.txt").read_text().splitlines() if "==" in line)
-STRANGERS = frozenset(
-    {
-        *(
-            ".",
-            "cat",
-            "cd",
-            "chmod",
-            "cp",
-            "curl",
-            "docker",
-            "echo",
-            "eval",
-            "exit",
-            "export",
-            "git",
-            "grep",
-            "head",
-        ),
-        *("helm", "jq", "jupyter", "kill", "kubectl", "ls", "mkdir", "openssl", "pg_dump", "pg_restore"),
-        *("psql", "python", "python3", "rm", "sail", "sleep", "source", "sqlite3", "test", "umask", "wait"),
-    }
-)
+_STRANGERS = """
+. cat cd chmod cp curl docker echo eval exit export git grep head helm jq jupyter kill kubectl ls mkdir
+openssl pg_dump pg_restore psql python python3 rm sail sleep source sqlite3 test umask wait
+"""
+STRANGERS = frozenset(_STRANGERS.split())
 """Programs that are not of this project; nobody here knows their options."""
 
 _VARIABLE = re.compile(r"^[A-Za-z_]\w*=")
