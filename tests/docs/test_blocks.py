@@ -30,7 +30,11 @@ RUN_BY_ENGINES = {"docs/how-to/other-engines.md": "tests/interop/test_http_recip
 """Pages whose SQL a test has other engines run."""
 OTHER_DIALECTS = {"UPDATE headgate.": "postgres"}
 """How SQL begins that is for another engine, and its dialect."""
-RUN_HERE = {"check", "grants", "history", "publish", "show", "tables"}
+RUN_HERE = {
+    *(("check",), ("grants",), ("history",), ("publish",), ("show",), ("tables",)),
+    *(("commit", "list"), ("grant", "list"), ("schema", "list"), ("table", "list"), ("table", "publish")),
+    *(("table", "history"), ("table", "show"), ("txn", "list")),
+}
 """Commands that are carried out, in a lake of two tables."""
 TUTORIALS = ROOT / "docs" / "tutorial"
 """Pages that make tables of their own, and are followed from top to bottom."""
@@ -85,6 +89,8 @@ def _is_settings(block: PageBlock, tmp_path: Path) -> None:
         groups = {name for name in written["project"].get("entry-points", {}) if name.startswith("headgate")}
         assert groups <= PLUGIN_GROUPS
         return
+    if not {"server", "lakes", "stores", "webhooks", "issuers"} & set(written):
+        return  # a file of something else: it is TOML
     file = tmp_path / "headgate.toml"
     lakes = "" if "[[lakes]]" in block.text else '[[lakes]]\nname = "main"\nplace = "lake"\n'
     file.write_text(f"{block.text}\n{lakes}")
@@ -166,7 +172,7 @@ def _here() -> list[tuple[str, list[str]]]:
         text = {"sh": block.text, "console": shell_lines.typed_in(block.text)}.get(block.language, "")
         for program, *words in shell_lines.commands_of(text):
             far = any("://" in word or word.startswith(("/", "$")) for word in words)
-            if program == "headgate" and words and words[0] in RUN_HERE and not far:
+            if program == "headgate" and not far and tuple(shell_lines.parsed_command(words)) in RUN_HERE:
                 found.append((block.place, words))
     return found
 

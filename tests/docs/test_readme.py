@@ -8,6 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
+MEASURED = (ROOT / "benchmarks" / "README.md").read_text().partition("## What is compared")[0]
 LONGEST = 100
 _BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
@@ -42,9 +43,15 @@ def test_the_readme_makes_its_own_session_in_twenty_lines_and_is_two_screens_lon
 
 
 def test_the_numbers_of_the_readme_are_those_of_the_benchmarks() -> None:
-    measured = (ROOT / "benchmarks" / "README.md").read_text().partition("## What is compared")[0]
     section = README.partition("## The numbers")[2].partition("\n## ")[0]
     numbers = re.findall(r"(\d+(?:\.\d+)?) times", section)
 
     assert len(numbers) == len(re.findall(r"^\| [^|]+ \| [^|]+ \| [^|]+ \|$", section, re.MULTILINE)) - 1
-    assert [each for each in numbers if f"{each}×" not in measured and f"{each} times" not in measured] == []
+    assert [each for each in numbers if f"{each}×" not in MEASURED and f"{each} times" not in MEASURED] == []
+
+
+def test_the_numbers_of_the_comparison_are_those_of_the_benchmarks() -> None:
+    numbers = re.findall(r"\d+\.\d+×", (ROOT / "docs" / "explanation" / "comparison.md").read_text())
+
+    assert len(numbers) >= 3
+    assert [each for each in numbers if each not in MEASURED] == []

@@ -16,18 +16,17 @@ ROOT = Path(__file__).parents[2]
 TARGETS = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
 EXTRAS = set(tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"])
 PINS = dict(line.split("==") for line in (ROOT / "constraints.txt").read_text().splitlines() if "==" in line)
-STRANGERS = frozenset(
-    {
-        *(".", "cat", "cd", "chmod", "cp", "curl", "docker", "echo", "exit", "export", "git", "grep", "head"),
-        *("helm", "jq", "jupyter", "kill", "kubectl", "ls", "mkdir", "openssl", "pg_dump", "pg_restore"),
-        *("psql", "python", "python3", "rm", "sail", "sleep", "source", "sqlite3", "test", "umask", "wait"),
-    }
-)
+_STRANGERS = """
+. cat cd chmod cp curl docker echo eval exit export git grep head helm jq jupyter kill kubectl ls mkdir
+openssl pg_dump pg_restore psql python python3 rm sail sleep source sqlite3 test umask wait
+"""
+STRANGERS = frozenset(_STRANGERS.split())
 """Programs that are not of this project; nobody here knows their options."""
 
 _VARIABLE = re.compile(r"^[A-Za-z_]\w*=")
 _EXTRA = re.compile(r"^headgate(?:\[([\w,-]+)\])?$")
 _PIN = re.compile(r"^([\w.-]+)==([\w.]+)$")
+_INNER = re.compile(r"\$\(([^()]+)\)")
 _ENDS = {"&&", "||", "|", ";", "&"}
 _INTO = {">", ">>", "<", "2>"}
 
@@ -36,6 +35,7 @@ def commands_of(text: str) -> list[list[str]]:
     """The words of each command of a block, without what is set before it and where its output goes."""
     found: list[list[str]] = []
     for line in text.replace("\\\n", " ").splitlines():
+        found += [each for inner in _INNER.findall(line) for each in commands_of(inner)]
         lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
         lexer.whitespace_split = True
         command: list[str] = []
@@ -93,13 +93,14 @@ def parsed_command(words: list[str]) -> list[str]:
     """The names of the command that the words ask for; raises what a user would be told."""
     command: Any = get_command(app)
     name, parent, path = "headgate", None, list[str]()
-    if "--help" in words or "--version" in words:
-        words = [word for word in words if word not in ("--help", "--version")]
-        if not words:
-            return path
+    asks_help = bool({"-h", "--help", "--version"} & set(words))
+    words = [word for word in words if word not in ("-h", "--help", "--version")]
     while True:
+        is_group = hasattr(command, "resolve_command")
+        if asks_help and not (is_group and words):
+            return path
         context = command.make_context(name, words, parent=parent)
-        if not hasattr(command, "resolve_command"):
+        if not is_group:
             return path
         rest = [*context._protected_args, *context.args]
         name, command, words = command.resolve_command(context, rest)
