@@ -12,6 +12,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 _HANGS_AFTER = 300.0
+_PROGRAM = """
+import os
+os.close(os.open(os.ttyname(0), os.O_RDWR))  # from here on it is the terminal that Ctrl-C comes from
+from headgate.cli.main import app
+app()
+"""
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[()][A-Z0-9]|[=>78]|\][^\x07]*\x07)")
 
 
@@ -65,7 +71,7 @@ def run_in_terminal(*arguments: str, environment: Mapping[str, str]) -> Iterator
     """``headgate`` with these arguments, stopped afterwards if it still runs."""
     near, far = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-c", "from headgate.cli.main import app; app()", *arguments],
+        [sys.executable, "-c", _PROGRAM, *arguments],
         stdin=far, stdout=far, stderr=far, start_new_session=True,
         env={**os.environ, "TERM": "xterm", "COLUMNS": "160", "LINES": "40", "PROMPT_TOOLKIT_NO_CPR": "1",
              **environment},

@@ -17,6 +17,7 @@ import headgate
 from headgate.cli import session
 from headgate.cli.main import app
 from headgate.cli.shell.engine import SparkStarter, StatementEngine
+from headgate.sql.run.commands.without_spark import answer_without_spark
 from tests.conftest import ON_CONNECT
 
 pytestmark = pytest.mark.spark
@@ -126,3 +127,31 @@ def test_ctrl_c_cancels_the_statement_and_the_next_one_runs(lake: Path, spark: S
         pressing.join()
 
         assert engine.run("SELECT 1 AS one", None).plain_rows() == [{"one": 1}]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "SHOW TABLES",
+        "SHOW TABLES IN sales LIKE 'o*'",
+        "SHOW SCHEMAS",
+        "SHOW COLUMNS IN sales.orders",
+        "SHOW TBLPROPERTIES sales.orders",
+        "SHOW DOMAINS sales.orders",
+        "SHOW CREATE TABLE sales.orders",
+        "DESCRIBE sales.orders",
+        "DESCRIBE EXTENDED sales.orders",
+        "SELECT * FROM sales.orders LIMIT 10",
+    ],
+)
+def test_without_spark_a_statement_answers_as_on_spark(
+    lake: Path, spark: SparkSession, statement: str
+) -> None:
+    with headgate.connect(lake) as opened:
+        alone = answer_without_spark(opened, statement)
+        on_spark = opened.sql(statement, spark=spark).toArrow()
+
+    assert alone is not None
+    assert alone.column_names == on_spark.column_names
+    assert alone.schema.types == on_spark.schema.types
+    assert alone.to_pylist() == on_spark.to_pylist()
