@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 _HANGS_AFTER = 300.0
+_BEGUN_ESCAPE = re.compile(r"\x1b[^a-zA-Z]*$")
 _PROGRAM = """
 import os
 os.close(os.open(os.ttyname(0), os.O_RDWR))  # from here on it is the terminal that Ctrl-C comes from
@@ -41,6 +42,11 @@ class Terminal:
                 raise AssertionError(f"it ended without {text!r}:\n{self.shown[since:]}")
         return self.shown[since:]
 
+    def wait_past(self, text: str, *, since: int = 0) -> int:
+        """The place behind a text that is shown from a place on, once it is."""
+        self.wait_for(text, since=since)
+        return self.shown.index(text, since) + len(text)
+
     def press(self, keys: str) -> int:
         """Type; the place from which on what is shown is an answer."""
         before = len(self.shown)
@@ -62,7 +68,8 @@ class Terminal:
         except OSError:  # nobody has the other end open
             return False
         self._raw += found
-        self.shown = _ESCAPES.sub("", self._raw.decode(errors="replace")).replace("\r", "")
+        text = _ESCAPES.sub("", self._raw.decode(errors="replace"))
+        self.shown = _BEGUN_ESCAPE.sub("", text).replace("\r", "")
         return bool(found)
 
 

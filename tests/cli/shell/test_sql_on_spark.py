@@ -32,22 +32,33 @@ def _shared_session(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(session, "lazy_session", shared)
 
 
-@pytest.fixture
-def lake(tmp_path: Path) -> Path:
-    with headgate.connect(tmp_path / "lake") as made:
+def make_lake(folder: Path) -> Path:
+    with headgate.connect(folder) as made:
         made.create_schema("sales")
         made.create_table("sales.orders", "id BIGINT, sku STRING").append([{"id": 1, "sku": "a"}])
-    return tmp_path / "lake"
+    return folder
+
+
+@pytest.fixture
+def changed(tmp_path: Path) -> Path:
+    """A lake to write to."""
+    return make_lake(tmp_path / "lake")
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A lake that is only read."""
+    return make_lake(tmp_path_factory.mktemp("read") / "lake")
 
 
 def run(*arguments: str | Path, given: str | None = None) -> Result:
     return CliRunner().invoke(app, ["sql", *map(str, arguments)], input=given)
 
 
-def test_rows_are_changed_and_read(lake: Path) -> None:
+def test_rows_are_changed_and_read(changed: Path) -> None:
     query = "SELECT id, count(*) OVER () AS n FROM sales.orders ORDER BY id"
 
-    result = run("--lake", lake, "-c", f"INSERT INTO sales.orders VALUES (2, 'b'); {query}")
+    result = run("--lake", changed, "-c", f"INSERT INTO sales.orders VALUES (2, 'b'); {query}")
 
     assert result.exit_code == 0, result.output
     assert result.stdout.splitlines()[-4:] == ["id  n", " 1  2", " 2  2", "(2 rows)"]
@@ -94,19 +105,19 @@ def test_an_error_of_spark_is_a_cause_and_a_code(lake: Path, statement: str, cod
     assert not any(noise in result.stderr for noise in ("Traceback", "JVM", "Project", "at org."))
 
 
-def test_several_tables_change_together(lake: Path) -> None:
-    result = run("--lake", lake, given="BEGIN;\nINSERT INTO sales.orders VALUES (2, 'b');\nCOMMIT;\n")
+def test_several_tables_change_together(changed: Path) -> None:
+    result = run("--lake", changed, given="BEGIN;\nINSERT INTO sales.orders VALUES (2, 'b');\nCOMMIT;\n")
 
     assert result.exit_code == 0, result.output
     assert "sales.orders        2" in result.stdout
 
 
-def test_a_transaction_that_is_not_ended_is_rolled_back_with_a_word(lake: Path) -> None:
-    result = run("--lake", lake, given="BEGIN;\nINSERT INTO sales.orders VALUES (2, 'b');\n")
+def test_a_transaction_that_is_not_ended_is_rolled_back_with_a_word(changed: Path) -> None:
+    result = run("--lake", changed, given="BEGIN;\nINSERT INTO sales.orders VALUES (2, 'b');\n")
 
     assert result.exit_code == 1
     assert "the transaction was not committed, and is rolled back" in result.stderr
-    with headgate.connect(lake) as found:
+    with headgate.connect(changed) as found:
         assert found.table("sales.orders").to_arrow().num_rows == 1
 
 
