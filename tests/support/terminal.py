@@ -55,8 +55,10 @@ class Terminal:
 
     def end(self) -> int:
         """Read what is left; the exit code."""
+        deadline = time.monotonic() + _HANGS_AFTER
         while self._read():
-            pass
+            if time.monotonic() > deadline:
+                raise AssertionError(f"it does not end, but shows:\n{self.shown}")
         return self.process.wait(_HANGS_AFTER)
 
     def _read(self) -> bool:

@@ -16,7 +16,7 @@ def test_a_person_completes_a_name_reads_an_answer_and_leaves(tmp_path: Path) ->
     with run_in_terminal(
         "sql", "--lake", str(tmp_path / "lake"), environment={"XDG_STATE_HOME": str(state)}
     ) as terminal:
-        # A key is pressed only where the prompt is: before it the terminal itself would take Ctrl-C and Ctrl-D.
+        # Keys are pressed at the prompt: before it the terminal itself would take Ctrl-C and Ctrl-D.
         terminal.wait_for("headgate=>")
         here = terminal.press("SELECT * FROM sales.or\t")
         terminal.wait_for("ders", since=here)
