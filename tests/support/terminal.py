@@ -12,6 +12,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 _HANGS_AFTER = 300.0
+_BEGUN_ESCAPE = re.compile(r"\x1b[^a-zA-Z]*$")
+_PROGRAM = """
+import os
+os.close(os.open(os.ttyname(0), os.O_RDWR))  # from here on it is the terminal that Ctrl-C comes from
+from headgate.cli.main import app
+app()
+"""
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[()][A-Z0-9]|[=>78]|\][^\x07]*\x07)")
 
 
@@ -35,6 +42,11 @@ class Terminal:
                 raise AssertionError(f"it ended without {text!r}:\n{self.shown[since:]}")
         return self.shown[since:]
 
+    def wait_past(self, text: str, *, since: int = 0) -> int:
+        """The place behind a text that is shown from a place on, once it is."""
+        self.wait_for(text, since=since)
+        return self.shown.index(text, since) + len(text)
+
     def press(self, keys: str) -> int:
         """Type; the place from which on what is shown is an answer."""
         before = len(self.shown)
@@ -43,8 +55,10 @@ class Terminal:
 
     def end(self) -> int:
         """Read what is left; the exit code."""
+        deadline = time.monotonic() + _HANGS_AFTER
         while self._read():
-            pass
+            if time.monotonic() > deadline:
+                raise AssertionError(f"it does not end, but shows:\n{self.shown}")
         return self.process.wait(_HANGS_AFTER)
 
     def _read(self) -> bool:
@@ -56,7 +70,8 @@ class Terminal:
         except OSError:  # nobody has the other end open
             return False
         self._raw += found
-        self.shown = _ESCAPES.sub("", self._raw.decode(errors="replace")).replace("\r", "")
+        text = _ESCAPES.sub("", self._raw.decode(errors="replace"))
+        self.shown = _BEGUN_ESCAPE.sub("", text).replace("\r", "")
         return bool(found)
 
 
@@ -65,7 +80,7 @@ def run_in_terminal(*arguments: str, environment: Mapping[str, str]) -> Iterator
     """``headgate`` with these arguments, stopped afterwards if it still runs."""
     near, far = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-c", "from headgate.cli.main import app; app()", *arguments],
+        [sys.executable, "-c", _PROGRAM, *arguments],
         stdin=far, stdout=far, stderr=far, start_new_session=True,
         env={**os.environ, "TERM": "xterm", "COLUMNS": "160", "LINES": "40", "PROMPT_TOOLKIT_NO_CPR": "1",
              **environment},

@@ -1,5 +1,6 @@
 """``headgate top``: one frame as lines and as JSON, what a watch remembers, and the keys in a terminal."""
 
+import io
 import json
 import re
 from contextlib import closing
@@ -7,15 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner, Result
 
 import headgate
 from headgate.catalog.embedded import open_catalog
 from headgate.cli import folder
+from headgate.cli.live.command import look_again
 from headgate.cli.live.frames import LakeWatch
-from headgate.cli.live.screen import TableSort, sorted_frame
+from headgate.cli.live.screen import TableSort, draw_frame, sorted_frame
 from headgate.cli.main import app
-from headgate.errors import CommitRefused
+from headgate.errors import CatalogUnavailable, CommitRefused
 from headgate.settings import Publish, Settings
 from tests.support.shared_server import served
 from tests.support.snapshots import check_snapshot
@@ -154,3 +157,23 @@ def test_q_leaves_and_s_sorts_by_something_else(lake: Path) -> None:
         terminal.press("q")
 
         assert terminal.end() == 0
+
+
+def test_while_the_catalog_does_not_answer_the_last_frame_stays(
+    lake: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with folder.open_lake(str(lake)) as opened:
+        watch = LakeWatch(opened, tables=10)
+        before = watch.look()
+        monkeypatch.setattr(watch, "_follow", _do_not_answer)
+        after, problem = look_again(watch, before)
+    out = Console(file=io.StringIO(), width=200, height=40)
+    out.print(draw_frame(after, TableSort.COMMITS, 40, problem))
+
+    assert after is before
+    assert "the catalog is asleep" in out.file.getvalue()  # type: ignore[attr-defined]
+    assert "sales.orders" in out.file.getvalue()  # type: ignore[attr-defined]
+
+
+def _do_not_answer(_: int) -> None:
+    raise CatalogUnavailable("the catalog is asleep")

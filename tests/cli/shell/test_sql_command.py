@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +11,12 @@ from pyspark.sql import SparkSession
 from typer.testing import CliRunner, Result
 
 import headgate
+from headgate.catalog.embedded import open_catalog
 from headgate.cli import session
 from headgate.cli.main import app
 from headgate.cli.shell.meta_commands import META_COMMANDS
+from headgate.sql.run.commands.without_spark import PlainSelect, read_plain_select
+from tests.support.shared_server import served
 from tests.support.snapshots import check_snapshot
 
 
@@ -207,3 +210,37 @@ def test_a_value_does_not_steer_the_terminal(tmp_path: Path) -> None:
     shown = run("--lake", tmp_path, "-c", "SELECT * FROM s.t LIMIT 1").stdout
 
     assert shown.splitlines()[1] == "red \\x1b[31m\\nnext\\x9b"
+
+
+def test_a_lake_behind_a_server_is_asked_alike(lake: Path) -> None:
+    script = "SHOW TABLES; SELECT * FROM sales.orders LIMIT 5; DESCRIBE sales.orders"
+    with closing(open_catalog(lake)) as catalog, served(catalog) as url:
+        behind = run("--lake", url, "-c", script)
+        place = run("--lake", url, "-c", "\\l")
+
+    assert behind.exit_code == 0, behind.output
+    assert behind.stdout == run("--lake", lake, "-c", script).stdout
+    assert f"lake       {url}\n" in place.stdout
+
+
+@pytest.mark.parametrize(
+    ("statement", "read"),
+    [
+        ("SELECT * FROM sales.orders", PlainSelect("sales.orders", None)),
+        ("select * from `sales`.orders limit 7;", PlainSelect("sales.orders", 7)),
+        ("SELECT * FROM sales.orders LIMIT 7 -- few", PlainSelect("sales.orders", 7)),
+        ("SELECT * FROM orders", None),
+        ("SELECT * FROM main.sales.orders", None),
+        ("SELECT id FROM sales.orders LIMIT 1", None),
+        ("SELECT * FROM sales.orders WHERE id = 1", None),
+        ("SELECT * FROM sales.orders VERSION AS OF 1", None),
+        ("SELECT * FROM sales.orders ORDER BY id LIMIT 1", None),
+        ("SELECT * FROM sales.orders LIMIT 1 + 1", None),
+        ("SELECT * FROM sales.orders LIMIT -1", None),
+        ("SELECT * FROM sales.orders, sales.stock", None),
+        ("SELECT * FROM sales.orders o", None),
+        ("WITH a AS (SELECT 1) SELECT * FROM sales.orders", None),
+    ],
+)
+def test_only_the_plainest_select_is_read_without_spark(statement: str, read: PlainSelect | None) -> None:
+    assert read_plain_select(statement) == read

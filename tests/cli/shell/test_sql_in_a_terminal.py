@@ -16,17 +16,23 @@ def test_a_person_completes_a_name_reads_an_answer_and_leaves(tmp_path: Path) ->
     with run_in_terminal(
         "sql", "--lake", str(tmp_path / "lake"), environment={"XDG_STATE_HOME": str(state)}
     ) as terminal:
+        # Keys are pressed at the prompt: before it the terminal itself would take Ctrl-C and Ctrl-D.
         terminal.wait_for("headgate=>")
         here = terminal.press("SELECT * FROM sales.or\t")
         terminal.wait_for("ders", since=here)
         here = terminal.press("\rLIMIT 3;\r")
         assert "seven" in terminal.wait_for("(1 row)", since=here)
+        terminal.wait_for("headgate=>", since=terminal.wait_past("(1 row)", since=here))
         here = terminal.press("\\d sales.nothing\r")
-        terminal.wait_for("code: DELTA_TABLE_NOT_FOUND", since=here)
+        here = terminal.wait_past("code: DELTA_TABLE_NOT_FOUND", since=here)
+        here = terminal.wait_past("headgate=>", since=here)
+        terminal.press("SELECT 'half")
+        here = terminal.wait_past("'half", since=here)
+        terminal.press("\x03")
         terminal.wait_for("headgate=>", since=here)
-        here = terminal.press("SELECT 'half\x03")
         here = terminal.press("\\dn\r")
-        terminal.wait_for("sales", since=here)
+        here = terminal.wait_past("tables", since=here)
+        terminal.wait_for("headgate=>", since=here)
         terminal.press("\x04")
 
         assert terminal.end() == 0

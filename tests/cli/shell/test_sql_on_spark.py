@@ -17,6 +17,7 @@ import headgate
 from headgate.cli import session
 from headgate.cli.main import app
 from headgate.cli.shell.engine import SparkStarter, StatementEngine
+from headgate.sql.run.commands.without_spark import answer_without_spark
 from tests.conftest import ON_CONNECT
 
 pytestmark = pytest.mark.spark
@@ -31,22 +32,33 @@ def _shared_session(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(session, "lazy_session", shared)
 
 
-@pytest.fixture
-def lake(tmp_path: Path) -> Path:
-    with headgate.connect(tmp_path / "lake") as made:
+def make_lake(folder: Path) -> Path:
+    with headgate.connect(folder) as made:
         made.create_schema("sales")
         made.create_table("sales.orders", "id BIGINT, sku STRING").append([{"id": 1, "sku": "a"}])
-    return tmp_path / "lake"
+    return folder
+
+
+@pytest.fixture
+def changed(tmp_path: Path) -> Path:
+    """A lake to write to."""
+    return make_lake(tmp_path / "lake")
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A lake that is only read."""
+    return make_lake(tmp_path_factory.mktemp("read") / "lake")
 
 
 def run(*arguments: str | Path, given: str | None = None) -> Result:
     return CliRunner().invoke(app, ["sql", *map(str, arguments)], input=given)
 
 
-def test_rows_are_changed_and_read(lake: Path) -> None:
+def test_rows_are_changed_and_read(changed: Path) -> None:
     query = "SELECT id, count(*) OVER () AS n FROM sales.orders ORDER BY id"
 
-    result = run("--lake", lake, "-c", f"INSERT INTO sales.orders VALUES (2, 'b'); {query}")
+    result = run("--lake", changed, "-c", f"INSERT INTO sales.orders VALUES (2, 'b'); {query}")
 
     assert result.exit_code == 0, result.output
     assert result.stdout.splitlines()[-4:] == ["id  n", " 1  2", " 2  2", "(2 rows)"]
@@ -93,19 +105,19 @@ def test_an_error_of_spark_is_a_cause_and_a_code(lake: Path, statement: str, cod
     assert not any(noise in result.stderr for noise in ("Traceback", "JVM", "Project", "at org."))
 
 
-def test_several_tables_change_together(lake: Path) -> None:
-    result = run("--lake", lake, given="BEGIN;\nINSERT INTO sales.orders VALUES (2, 'b');\nCOMMIT;\n")
+def test_several_tables_change_together(changed: Path) -> None:
+    result = run("--lake", changed, given="BEGIN;\nINSERT INTO sales.orders VALUES (2, 'b');\nCOMMIT;\n")
 
     assert result.exit_code == 0, result.output
     assert "sales.orders        2" in result.stdout
 
 
-def test_a_transaction_that_is_not_ended_is_rolled_back_with_a_word(lake: Path) -> None:
-    result = run("--lake", lake, given="BEGIN;\nINSERT INTO sales.orders VALUES (2, 'b');\n")
+def test_a_transaction_that_is_not_ended_is_rolled_back_with_a_word(changed: Path) -> None:
+    result = run("--lake", changed, given="BEGIN;\nINSERT INTO sales.orders VALUES (2, 'b');\n")
 
     assert result.exit_code == 1
     assert "the transaction was not committed, and is rolled back" in result.stderr
-    with headgate.connect(lake) as found:
+    with headgate.connect(changed) as found:
         assert found.table("sales.orders").to_arrow().num_rows == 1
 
 
@@ -126,3 +138,31 @@ def test_ctrl_c_cancels_the_statement_and_the_next_one_runs(lake: Path, spark: S
         pressing.join()
 
         assert engine.run("SELECT 1 AS one", None).plain_rows() == [{"one": 1}]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "SHOW TABLES",
+        "SHOW TABLES IN sales LIKE 'o*'",
+        "SHOW SCHEMAS",
+        "SHOW COLUMNS IN sales.orders",
+        "SHOW TBLPROPERTIES sales.orders",
+        "SHOW DOMAINS sales.orders",
+        "SHOW CREATE TABLE sales.orders",
+        "DESCRIBE sales.orders",
+        "DESCRIBE EXTENDED sales.orders",
+        "SELECT * FROM sales.orders LIMIT 10",
+    ],
+)
+def test_without_spark_a_statement_answers_as_on_spark(
+    lake: Path, spark: SparkSession, statement: str
+) -> None:
+    with headgate.connect(lake) as opened:
+        alone = answer_without_spark(opened, statement)
+        on_spark = opened.sql(statement, spark=spark).toArrow()
+
+    assert alone is not None
+    assert alone.column_names == on_spark.column_names
+    assert alone.schema.types == on_spark.schema.types
+    assert alone.to_pylist() == on_spark.to_pylist()

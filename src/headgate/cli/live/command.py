@@ -53,7 +53,7 @@ def _watch(watch: LakeWatch, every: float, sort: TableSort) -> None:
                 if key == "s":
                     sort = sort.following
                     continue
-                frame, problem = _look_again(watch, frame)
+                frame, problem = look_again(watch, frame)
     except KeyboardInterrupt:
         return
 
@@ -67,7 +67,8 @@ def _key_before(deadline: float) -> str:
     return ""
 
 
-def _look_again(watch: LakeWatch, frame: LakeFrame) -> tuple[LakeFrame, str | None]:
+def look_again(watch: LakeWatch, frame: LakeFrame) -> tuple[LakeFrame, str | None]:
+    """The lake now; or the last frame, and why there is no other."""
     try:
         return watch.look(), None
     except HeadgateError as exc:
