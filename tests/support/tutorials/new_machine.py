@@ -14,7 +14,16 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
 _NOT_LINKED = ("headgate", "_editable", "pip", "setuptools", "pkg_resources", "distutils", "__pycache__")
-_KEPT = ("JAVA_HOME", "LANG", "PIP_CERT", "PIP_DEFAULT_TIMEOUT", "PIP_INDEX_URL", "SSL_CERT_FILE", "TMPDIR")
+_KEPT = (
+    "JAVA_HOME",
+    "LANG",
+    "PIP_CERT",
+    "PIP_DEFAULT_TIMEOUT",
+    "PIP_FIND_LINKS",
+    "PIP_INDEX_URL",
+    "SSL_CERT_FILE",
+    "TMPDIR",
+)
 
 
 def build_wheel(place: Path) -> Path:
@@ -59,7 +68,8 @@ def reader_environment(place: Path, *, fresh: bool) -> dict[str, str]:
         constraints = place / "constraints.txt"
         pinned = (ROOT / "constraints.txt").read_text()
         constraints.write_text(f"{pinned}\nheadgate @ {wheel.as_uri()}\n")
-        return {**found, "PIP_CONSTRAINT": str(constraints)}
+        downloads = os.environ.get("PIP_CACHE_DIR", str(Path.home() / ".cache" / "pip"))
+        return {**found, "PIP_CONSTRAINT": str(constraints), "PIP_CACHE_DIR": downloads}
     link_packages(place / "packages")
     alone = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(wheel.parent)}
     return {**found, **alone, "PYTHONPATH": str(place / "packages")}
