@@ -72,6 +72,7 @@ def reader_environment(place: Path, *, fresh: bool) -> dict[str, str]:
         return {**found, "PIP_CONSTRAINT": str(constraints), "PIP_CACHE_DIR": downloads}
     link_packages(place / "packages")
     alone = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(wheel.parent)}
+    alone["PIP_NO_COMPILE"] = "0"  # means --no-compile, as pip reads it: few of the modules are imported
     return {**found, **alone, "PYTHONPATH": str(place / "packages")}
 
 
