@@ -19,6 +19,7 @@ from tests.support.tables import append_change, named_file
 
 IS_LARGE = "HEADGATE_TESTS_CONSOLE_SCALE" in os.environ
 TABLES, VERSIONS, FILES = (10_000, 100_000, 1_000_000) if IS_LARGE else (1_000, 2_000, 1_000)
+ROUNDS = 5 if IS_LARGE else 1
 LAKE = "/console/lakes/main"
 
 
@@ -46,14 +47,18 @@ def owner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ConsoleClient]:
         (f"/events?before={VERSIONS // 2}", "Newer"),
         ("/transactions", "No transaction"),
         ("/conflicts", "Nothing was refused"),
+        ("/rules", "Nothing was refused"),
+        ("/grants", "No grant is shown"),
         ("/maintenance", "Nobody holds one"),
     ],
 )
 def test_a_page_of_very_many_is_a_page(owner: ConsoleClient, path: str, shown: str) -> None:
-    owner.get(LAKE + path)
-    began = time.perf_counter()
-    answer = owner.get(LAKE + path)
-    print(f"{path or '/'}: {(time.perf_counter() - began) * 1000:.0f} ms, {len(answer.body):,} bytes")
+    taken = []
+    for _ in range(ROUNDS):
+        began = time.perf_counter()
+        answer = owner.get(LAKE + path)
+        taken.append((time.perf_counter() - began) * 1000)
+    print(f"{path or '/'}: {min(taken):.0f} ms at best of {ROUNDS}, {len(answer.body):,} bytes")
 
     assert answer.status == 200, answer.body.decode()
     assert shown in answer.body.decode()
