@@ -8,14 +8,14 @@ depends on installed anew.
 """
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from importlib.metadata import version
 from pathlib import Path
 from typing import Protocol
 
 import pytest
 from pyspark.sql import SparkSession
 
+import headgate
 from tests.support.tutorials import new_machine
 from tests.support.tutorials.page import Step, steps
 from tests.support.tutorials.reader_at_terminals import reader_at_terminals
@@ -53,15 +53,12 @@ def follow(reader: Reader, page: Path) -> None:
     assert not differences, "\n\n".join(differences)
 
 
-@contextmanager
-def reader_at_home(tmp_path: Path) -> Iterator[Reader]:
-    """A reader with nothing but Python, Java and pip, in an empty folder."""
-    folder, machine = tmp_path / "empty", tmp_path / "machine"
-    folder.mkdir()
-    machine.mkdir()
-    environment = new_machine.reader_environment(machine, fresh=HOW == "fresh")
-    with reader_at_terminals(folder, environment, machine) as reader:
-        yield reader
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The variables of terminals on a machine with nothing but Python, Java and pip."""
+    wanted = sorted({package for page in PAGES for step in steps(page) for package in step.packages})
+    place = tmp_path_factory.mktemp("machine")
+    return new_machine.reader_environment(place, wanted, fresh=HOW == "fresh")
 
 
 def is_about_spark(page: Path) -> bool:
@@ -82,17 +79,21 @@ def test_a_tutorial_shows_what_it_says(
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_a_tutorial_is_followed_as_typed_in_an_empty_folder_with_the_built_wheel(
-    page: Path, tmp_path: Path
+    page: Path, machine: dict[str, str], tmp_path: Path
 ) -> None:
     if is_about_spark(page) and not HOW:
         pytest.skip("starts a Spark of its own: make tutorials, or HEADGATE_TESTS_TUTORIALS=linked")
 
-    with reader_at_home(tmp_path) as reader:
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    with reader_at_terminals(folder, machine, tmp_path) as reader:
         follow(reader, page)
 
         command = "python -c 'import headgate; print(headgate.__file__)'"
-        place = reader.type(Step("sh", f"{command}\n", None, steps(page)[-1].terminal))
+        place = reader.type(Step("sh", f"{command}\n", None, steps(page)[-1].terminal)).strip()
         assert place.startswith(f"{FOLDER}/.venv/"), "it was not the wheel that was used"
+        installed = folder / Path(place).relative_to(FOLDER)
+        assert installed.read_bytes() == Path(headgate.__file__).read_bytes(), "this is another headgate"
 
 
 def test_there_are_four_tutorials_and_each_says_what_is_shown() -> None:
@@ -104,6 +105,7 @@ def test_there_are_four_tutorials_and_each_says_what_is_shown() -> None:
     ]
     for page in PAGES:
         assert sum(step.shown is not None for step in steps(page)) >= 5, page.name
+        assert f"This one is\n{version('headgate')}, as" in page.read_text(), page.name
 
 
 @pytest.mark.parametrize("spoiled", ["shows another number", "shows more than nothing"])

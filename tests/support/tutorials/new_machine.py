@@ -3,18 +3,19 @@
 ``pip install headgate`` finds the wheel that was built from this tree, and nothing else of the project. What
 the wheel depends on is already there, by links to the packages of the tests' environment, as installing
 Spark takes minutes: all of them but Headgate itself and what belongs to an environment. A ``fresh`` machine
-has none of them, and pip downloads everything, in the versions of ``constraints.txt``.
+has none of them, and pip installs everything, in the versions of ``constraints.txt``.
 """
 
 import os
 import subprocess
 import sys
 import sysconfig
+from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
 _NOT_LINKED = ("headgate", "_editable", "pip", "setuptools", "pkg_resources", "distutils", "__pycache__")
-_KEPT = ("JAVA_HOME", "LANG", "PIP_CERT", "PIP_DEFAULT_TIMEOUT", "PIP_INDEX_URL", "SSL_CERT_FILE", "TMPDIR")
+_KEPT = ("JAVA_HOME", "LANG", "SSL_CERT_FILE", "TMPDIR")
 
 
 def build_wheel(place: Path) -> Path:
@@ -44,25 +45,40 @@ def link_packages(place: Path) -> None:
             (place / package.name).symlink_to(package)
 
 
-def reader_environment(place: Path, *, fresh: bool) -> dict[str, str]:
-    """The variables of a reader's terminals; ``place`` keeps the wheel and the links."""
-    wheel = build_wheel(place / "wheels")
+def build_all_wheels(wheel: Path, wanted: Sequence[str], place: Path) -> None:
+    """Wheels of all that the pages install, Headgate's own by its file: an index has another of its name."""
+    given = [_given_by_file(each, wheel) for each in wanted]
+    constraints = ["-c", ROOT / "constraints.txt"]
+    subprocess.run(
+        [sys.executable, "-m", "pip", "wheel", "-q", *constraints, "-w", place, *given], check=True
+    )
+
+
+def reader_environment(place: Path, wanted: Sequence[str], *, fresh: bool) -> dict[str, str]:
+    """The variables of a reader's terminals; in ``place`` pip finds what the pages want, and no more."""
+    wheels = place / "wheels"
+    wheel = build_wheel(wheels)
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
     found = {
         **kept,
         "HOME": str(place),
         "PATH": f"{_python3(place)}:/usr/local/bin:/usr/bin:/bin",
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+        "PIP_NO_INDEX": "1",
+        "PIP_FIND_LINKS": str(wheels),
         "HEADGATE_PROGRESS": "0",
     }
     if fresh:
-        constraints = place / "constraints.txt"
-        pinned = (ROOT / "constraints.txt").read_text()
-        constraints.write_text(f"{pinned}\nheadgate @ {wheel.as_uri()}\n")
-        return {**found, "PIP_CONSTRAINT": str(constraints)}
+        build_all_wheels(wheel, wanted, wheels)
+        return found
     link_packages(place / "packages")
-    alone = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(wheel.parent)}
-    return {**found, **alone, "PYTHONPATH": str(place / "packages")}
+    # It means --no-compile, as pip reads it: few of the modules are imported.
+    return {**found, "PYTHONPATH": str(place / "packages"), "PIP_NO_COMPILE": "0"}
+
+
+def _given_by_file(requirement: str, wheel: Path) -> str:
+    name, bracket, extras = requirement.partition("[")
+    return f"headgate{bracket}{extras} @ {wheel.as_uri()}" if name == "headgate" else requirement
 
 
 def _python3(place: Path) -> Path:

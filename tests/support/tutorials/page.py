@@ -6,6 +6,7 @@ what the block above it shows. ``<!-- terminal: second -->`` before a block says
 """
 
 import re
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,6 +32,13 @@ class Step:
     def installs(self) -> bool:
         """Whether it makes the reader's environment, or enters it."""
         return self.language == "sh" and bool(re.search(r"pip install|bin/activate", self.source))
+
+    @property
+    def packages(self) -> tuple[str, ...]:
+        """What pip is told to install."""
+        lines = self.source.replace("\\\n", " ").splitlines()
+        asked = [shlex.split(line) for line in lines if line.startswith("pip install ")]
+        return tuple(package for words in asked for package in words[2:])
 
     @property
     def opens_python(self) -> bool:

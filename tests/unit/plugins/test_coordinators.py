@@ -8,6 +8,7 @@ import pytest
 from pyspark.sql.types import LongType, StructType
 
 import headgate
+from headgate.catalog.coordinator.ledger import MemoryLedger
 from headgate.catalog.ports.coordinator import CommitCoordinator
 from headgate.errors import InvalidRequest
 from headgate.plugins import coordinators as owners
@@ -110,3 +111,10 @@ def test_an_owner_is_for_tables_that_are_made(tmp_path: Path) -> None:
             tmp_path, columns=columns, properties={CURRENT.owner: "headgate", CURRENT.conf: "{}"}
         )
     assert not list(tmp_path.rglob("*.json"))
+
+
+def test_coordinators_over_the_same_ledger_are_the_same() -> None:
+    kept = MemoryLedger()
+
+    assert owners.over_ledger(kept, batch=3) == owners.over_ledger(kept)
+    assert owners.over_ledger(kept) != owners.over_ledger(MemoryLedger())
