@@ -1,10 +1,10 @@
 """What ratifying commits costs through ``headgate serve``, for 1, 16 and 64 clients at once.
 
 Every client has a table and a handle of its own, and commits names of files, because nobody reads them.
-Beside it there are the same commits in process, by as many threads of one process, and a bare loop of synced
-inserts into SQLite; the sides take turns, a round each. What is ratified is published between the rounds and
-not counted. Clients are threads of a few processes, so that it is the server that is measured, which takes
-tokens as always.
+Beside it there are the same commits in process, by as many threads of one process, a bare loop of synced
+inserts into SQLite, and bare HTTP, which is as many bytes sent to an echo; the sides take turns, a round
+each. What is ratified is published between the rounds and not counted. Clients are threads of a few
+processes, so that it is the server that is measured, which takes tokens as always.
 """
 
 import multiprocessing
@@ -14,11 +14,13 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
+from itertools import product
 from multiprocessing.queues import Queue
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
 import headgate
+from benchmarks import bare_http
 from benchmarks.report import Measure, Result, latencies
 from headgate.catalog.ports.directory import TableName
 from headgate.lake.lake import Lake
@@ -136,25 +138,29 @@ def _compared(
     with closing(inside.open("inline")) as lake:
         for name in names:
             create_managed(lake._catalog, TableName(*name.split(".")))
-    for kind in SETTINGS:
-        for count in counts:
-            through, within, bare = _Side(), _Side(), _Side()
+    for kind, count in product(SETTINGS, counts):
+        with bare_http.serving() as echoing:
+            through, within, bare, echo = _Side(), _Side(), _Side(), _Side()
             for number in range(rounds):
                 each, chosen = max(commits // count, 1), names[:count]
                 bare.add(*_bare_inserts(place / "bare.db", min(commits, 256)))
+                echo.add(*bare_http.exchanges(echoing, clients=count, each=each, body=b"x" * _COMMIT_BYTES))
                 through.add(*_in_processes(_Share(served, kind, chosen, each, f"through-{number}")))
                 _settle(inside, chosen)
                 within.add(*_in_threads(_Share(inside, kind, chosen, each, f"within-{number}")))
                 _settle(inside, chosen)
-            yield _result(f"{count} clients, {kind}, {database}", count, through, within, bare)
+            yield _result(f"{count} clients, {kind}, {database}", count, (through, within, bare, echo))
 
 
-def _result(name: str, count: int, through: _Side, within: _Side, bare: _Side) -> Result:
+def _result(name: str, count: int, sides: tuple[_Side, _Side, _Side, _Side]) -> Result:
+    through, within, bare, echo = sides
     notes = (
         f"served: {latencies(through.seconds)}; in process: {latencies(within.seconds)}",
         f"in process {within.rate:,.0f}/s, {through.rate / within.rate:.2f}×; median latency "
         f"{through.middle / within.middle:.2f} times; bare inserts {bare.rate:,.0f}/s, "
         f"{through.rate / bare.rate:.2f}×",
+        f"bare HTTP: {latencies(echo.seconds)}; median {echo.middle / within.middle:.2f} times in process; "
+        f"{echo.rate:,.0f}/s, bare inserts {echo.rate / bare.rate:.2f}×",
     )
     peer, peer_name = (within, "in process") if count == 1 else (bare, "bare inserts")
     return Result(name, Measure(through.rate), Measure(peer.rate), notes, peer_name=peer_name)

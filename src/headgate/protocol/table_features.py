@@ -5,10 +5,12 @@ One row per feature. One that a protocol demands and Headgate does not support i
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 from headgate.errors import CorruptLog, UnsupportedFeature
 from headgate.protocol import property_values
-from headgate.protocol.actions import Metadata, Protocol
+from headgate.protocol.actions import Format, Metadata, Protocol
 from headgate.protocol.schema import schema_contents
 
 CATALOG_MANAGED = "catalogManaged"
@@ -203,21 +205,52 @@ def _undeclared(protocol: Protocol, metadata: Metadata) -> Iterator[str]:
     """
     if protocol.writer_features is None:
         return
-    listed = set(protocol.writer_features)
-    asking = (each for each in FEATURES if each.name in listed and not (each.only_on_request or each.retired))
-    required = {name for each in asking for name in each.requires}
+    listed = frozenset(protocol.writer_features)
+    wanted = _required_by(listed) | _needed_features(metadata).certain
     for feature in FEATURES:
-        if listed.isdisjoint({feature.name, *feature.formerly}) and (
-            feature.name in required or _needs(metadata, feature)
-        ):
+        if feature.name in wanted and listed.isdisjoint({feature.name, *feature.formerly}):
             yield feature.name
 
 
+@lru_cache(maxsize=256)
+def _required_by(listed: frozenset[str]) -> frozenset[str]:
+    """What these features ask a protocol to name beside them."""
+    asking = (each for each in FEATURES if each.name in listed and not (each.only_on_request or each.retired))
+    return frozenset(name for each in asking for name in each.requires)
+
+
+class _NeededFeatures(NamedTuple):
+    certain: frozenset[str]
+    unclear: frozenset[str]
+    """Those of which nobody can tell, because columns or properties cannot be read."""
+
+
+def _needed_features(metadata: Metadata) -> _NeededFeatures:
+    """The features that metadata needs, found out once for all tables with these columns and properties.
+
+    Every table is asked about them when it is opened and again when it is written to.
+    """
+    return _needed_by(metadata.schema_string, tuple(metadata.configuration.items()))
+
+
+@lru_cache(maxsize=1_024)
+def _needed_by(schema_string: str, properties: tuple[tuple[str, str], ...]) -> _NeededFeatures:
+    asked = Metadata(
+        id="", format=Format(provider="parquet", options={}), schema_string=schema_string,
+        partition_columns=(), configuration=dict(properties),
+    )  # fmt: skip
+    certain, unclear = set[str](), set[str]()
+    for feature in FEATURES:
+        try:
+            if _needs(asked, feature):
+                certain.add(feature.name)
+        except (CorruptLog, UnsupportedFeature):
+            unclear.add(feature.name)
+    return _NeededFeatures(frozenset(certain), frozenset(unclear))
+
+
 def _needs(metadata: Metadata, feature: Feature) -> bool:
-    try:
-        return feature.needed(metadata) and feature.used(metadata)
-    except (CorruptLog, UnsupportedFeature):  # whoever needs the columns says so
-        return False
+    return feature.needed(metadata) and feature.used(metadata)
 
 
 def _check_well_formed(protocol: Protocol) -> None:
@@ -254,11 +287,11 @@ def check_writable(protocol: Protocol, metadata: Metadata) -> None:
             code="DELTA_UNSUPPORTED_FEATURES_FOR_WRITE",
             features=refused, operation="write",
         )  # fmt: skip
+    needed = _needed_features(metadata)
     unnamed = tuple(
         feature.name
         for feature in FEATURES
-        if feature.needed(metadata)
-        and feature.used(metadata)
+        if (feature.name in needed.certain or (feature.name in needed.unclear and _needs(metadata, feature)))
         and not {feature.name, *feature.formerly}.intersection(names)
     )
     if unnamed:

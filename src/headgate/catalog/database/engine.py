@@ -63,6 +63,7 @@ class Database:
         *,
         turns: WriteQueue | None = None,
         syncs: GroupFsync | None = None,
+        begin: Callable[[Connection], None] = lambda _connection: None,
         before_commit: Callable[[Connection], None] = lambda _connection: None,
         require_file: Callable[[], None] = lambda: None,
     ) -> None:
@@ -71,6 +72,8 @@ class Database:
         self._place = engine.url.render_as_string()
         self._turns = turns
         self._syncs = syncs
+        # No listener of the engine: one alone costs every connection a tenth of a commit.
+        self._begin = begin
         self._before_commit = before_commit
         self._require_file = require_file
         self.writes = 0
@@ -90,6 +93,7 @@ class Database:
             seen = 0
             try:
                 with connection.begin():
+                    self._begin(connection)
                     seen = self._seen()
                     yield connection
             finally:
@@ -114,6 +118,7 @@ class Database:
                     connection.execution_options(**WRITE_OPTIONS[self._kind])
                     transaction = connection.begin()
                     try:
+                        self._begin(connection)
                         number, before = self._seen(), self._changes(connection)
                         yield connection
                         self._before_commit(connection)
@@ -219,8 +224,7 @@ def open_sqlite(path: Path) -> Database:
             raise failures.replaced_file_error(path)
 
     event.listen(engine, "connect", partial(_configure, syncs))
-    event.listen(engine, "begin", _begin)
-    database = Database(engine, turns=turns, syncs=syncs, require_file=require_file)
+    database = Database(engine, turns=turns, syncs=syncs, begin=_begin, require_file=require_file)
     database.migrate()
     return database
 

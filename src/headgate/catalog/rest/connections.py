@@ -257,6 +257,12 @@ def _request(
 
 
 def _tls(ca_file: str | None) -> ssl.SSLContext:
-    context = ssl.create_default_context(cafile=ca_file)
+    try:
+        context = ssl.create_default_context(cafile=ca_file)
+    except OSError as exc:
+        raise InvalidRequest(
+            f"the certificates in {ca_file!r} cannot be read: {exc}. Name another file with "
+            "Settings(http=HttpSettings(ca_file=…))"
+        ) from exc
     context.set_alpn_protocols(["http/1.1"])
     return context

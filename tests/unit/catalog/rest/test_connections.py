@@ -192,3 +192,10 @@ def test_nobody_there_means_that_nothing_was_sent() -> None:
 def test_no_header_begins_another_one(value: str) -> None:
     with pytest.raises(InvalidRequest):
         _connections(1).exchange("POST", "/", {"Authorization": f"Bearer {value}"}, b"")
+
+
+def test_a_file_without_certificates_is_named() -> None:
+    with pytest.raises(InvalidRequest, match="no-such-file"):
+        KeptConnections(
+            "https://127.0.0.1:1", most=1, connect_seconds=1, answer_seconds=1, ca_file="/no-such-file"
+        )
