@@ -18,6 +18,7 @@ import pyarrow as pa
 from deltalake import DeltaTable, write_deltalake
 
 import headgate
+from benchmarks.import_time import environment
 from benchmarks.report import Measure, Result, latencies
 from headgate import Table
 from headgate.settings import Settings
@@ -111,7 +112,7 @@ def _shows(place: Path, turns: int) -> Result:
     found: dict[int, list[tuple[float, float]]] = {0: [], 1: []}
     for _ in range(turns + 1):
         for side, command in enumerate((ours, peer)):
-            found[side].append(_process_seconds(command))
+            found[side].append(_process_seconds(command, place))
     (took, used), (theirs, their_cpu) = (
         (median(seconds for seconds, _ in side[1:]), median(cpu for _, cpu in side[1:]))
         for side in found.values()
@@ -122,9 +123,9 @@ def _shows(place: Path, turns: int) -> Result:
     )
 
 
-def _process_seconds(command: list[str]) -> tuple[float, float]:
+def _process_seconds(command: list[str], place: Path) -> tuple[float, float]:
     """How long a program takes, and its CPU time."""
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
+    subprocess.run(command, env=environment(place), stdout=subprocess.DEVNULL, check=True)
     took, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
     return took, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
