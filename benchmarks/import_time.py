@@ -52,6 +52,6 @@ def _cpu_seconds(program: str, place: Path) -> float:
 
 
 def environment(place: Path) -> dict[str, str]:
-    """The environment of this process, with compiled modules kept as for any program, whatever the environment says of it."""
+    """That of this process, with compiled modules kept as for any program, whatever it says of that."""
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     return {**kept, "PYTHONPYCACHEPREFIX": str(place)}
