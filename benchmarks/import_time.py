@@ -46,12 +46,12 @@ def _cpu_seconds(program: str, place: Path) -> float:
     """The CPU time, of user and system, of a process that runs a program and nothing else."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     command = [sys.executable, "-c", program]
-    subprocess.run(command, cwd=place, env=_environment(place), stdout=subprocess.DEVNULL, check=True)
+    subprocess.run(command, cwd=place, env=environment(place), stdout=subprocess.DEVNULL, check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def _environment(place: Path) -> dict[str, str]:
-    """This one, with compiled modules kept as for any program, whatever the environment says of it."""
+def environment(place: Path) -> dict[str, str]:
+    """That of this process, with compiled modules kept as for any program, whatever it says of that."""
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     return {**kept, "PYTHONPYCACHEPREFIX": str(place)}

@@ -1,10 +1,13 @@
-"""Small data without Spark: appending one row from a dict, and reading ten million rows into Arrow.
+"""Small data without Spark: appending one row from a dict, reading ten million, and showing the first ten.
 
 Both sides begin with the row, or with the table, as a user has it: the file is written, made durable and
 committed by each in its own way. They take turns, a block each. What Headgate still has to publish at the end
 of a block is published before the other's turn.
 """
 
+import resource
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,6 +18,7 @@ import pyarrow as pa
 from deltalake import DeltaTable, write_deltalake
 
 import headgate
+from benchmarks.import_time import environment
 from benchmarks.report import Measure, Result, latencies
 from headgate import Table
 from headgate.settings import Settings
@@ -28,6 +32,7 @@ FILES = 8
 def run(place: Path, *, quick: bool) -> Iterator[Result]:
     yield _appends(place, 10 if quick else 300)
     yield _reads(place, 10_000 if quick else 10_000_000, 1 if quick else 3)
+    yield _shows(place, 1 if quick else 5)
 
 
 def _row(number: int) -> dict[str, object]:
@@ -96,3 +101,31 @@ def _read_here(table: Table, rows: int) -> None:
 
 def _read_there(where: Path, rows: int) -> None:
     assert DeltaTable(str(where)).to_pyarrow_table().num_rows == rows
+
+
+def _shows(place: Path, turns: int) -> Result:
+    """The table of the appends, of which a new process shows the first rows."""
+    told = ["headgate", "show", "s.events", "--rows", "10", "--lake", str(place / "lake")]
+    ours = [sys.executable, "-c", f"import sys; from headgate.cli.main import app; sys.argv = {told}; app()"]
+    read = f"DeltaTable({str(place / 'their-events')!r}).to_pyarrow_dataset().head(10)"
+    peer = [sys.executable, "-c", f"from deltalake import DeltaTable; print({read}.to_pylist())"]
+    found: dict[int, list[tuple[float, float]]] = {0: [], 1: []}
+    for _ in range(turns + 1):
+        for side, command in enumerate((ours, peer)):
+            found[side].append(_process_seconds(command, place))
+    (took, used), (theirs, their_cpu) = (
+        (median(seconds for seconds, _ in side[1:]), median(cpu for _, cpu in side[1:]))
+        for side in found.values()
+    )
+    said = f"ours {took:.2f} s, {used:.2f} s of CPU; theirs {theirs:.2f} s, {their_cpu:.2f} s of CPU"
+    return Result(
+        "headgate show --rows 10", Measure(1 / took), Measure(1 / theirs), (said, "goal: below 1.5 s")
+    )
+
+
+def _process_seconds(command: list[str], place: Path) -> tuple[float, float]:
+    """How long a program takes, and its CPU time."""
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    subprocess.run(command, env=environment(place), stdout=subprocess.DEVNULL, check=True)
+    took, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+    return took, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

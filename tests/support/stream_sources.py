@@ -1,9 +1,9 @@
 """A program that streams a table of a lake into another one, and dies at some step of a batch.
 
 ``python -m tests.support.stream_sources lake checkpoint files point number`` streams ``s.source`` and
-``s.more``, two sources of one query, into ``s.target``, which the first batch makes if there is none, with so
-many files of the first in a batch, and one more of the other. It dies when it comes to that point for the
-given time; ``never`` has it come to an end.
+``s.more``, two sources of one query, into ``s.target``, which the first batch makes if there is none. A
+batch has so many files of the first, and one more of the other. It dies when it comes to that
+point for the given time; ``never`` has it come to an end.
 """
 
 import os

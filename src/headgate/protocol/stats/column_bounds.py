@@ -26,8 +26,9 @@ _RECORDS = StatsLeaf("numRecords", ())
 _MICROS = pa.timestamp("us")
 _MAYBE_CUT = 32
 _ASCII_SURE, _OTHERS_SURE = 31, 15
-_SUB_MILLI = pa.scalar(999, pa.duration("us"))
-_EARLIEST, _LATEST = (pa.scalar(micros, _MICROS) for micros in (999 - (1 << 63), (1 << 63) - 1_000))
+_SUB_MILLI = 999
+_EARLIEST, _LATEST = 999 - (1 << 63), (1 << 63) - 1_000
+"""Microseconds; scalars are made where they are used, because the first that pyarrow makes imports pandas."""
 _INSTANT = r"^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:?\d\d)$"
 _WALL = r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d:\d\d(\.\d{1,6})?Z?)?$"
 _EXACT_DIGITS = 15
@@ -287,8 +288,8 @@ def _lower(values: pa.Array, column: Column) -> pa.Array:
         case Primitive("timestamp" | "timestamp_ntz"):
             # Before 1970 a writer that cuts towards zero cuts upwards, at most to 1970 itself.
             epoch = pa.scalar(0, _MICROS)
-            near = pc.max_element_wise(values, _EARLIEST)
-            return pc.if_else(pc.less_equal(values, epoch), pc.subtract(near, _SUB_MILLI), values)
+            near = pc.max_element_wise(values, pa.scalar(_EARLIEST, _MICROS))
+            return pc.if_else(pc.less_equal(values, epoch), pc.subtract(near, _sub_milli()), values)
         case Primitive("float" | "double"):
             # Infinity with slack is no number either.
             return _without_nan(pc.subtract(values, _float_slack(values)) if column.was_float else values)
@@ -302,8 +303,8 @@ def _upper(values: pa.Array, column: Column) -> pa.Array:
             return _upper_text(values)
         case Primitive("timestamp" | "timestamp_ntz"):
             # Cut down to milliseconds (spec: per-file-statistics).
-            near = pc.min_element_wise(values, _LATEST, skip_nulls=False)
-            return pc.add(near, _SUB_MILLI)
+            near = pc.min_element_wise(values, pa.scalar(_LATEST, _MICROS), skip_nulls=False)
+            return pc.add(near, _sub_milli())
         case Primitive("float" | "double"):
             return _without_nan(pc.add(values, _float_slack(values)) if column.was_float else values)
         case _:
@@ -339,3 +340,7 @@ def _decimal_slack(values: pa.Array, column: Column) -> pa.Array:
     _, scale = precision_and_scale(column)
     size = pc.abs(values)
     return pc.if_else(pc.less(size, 10.0 ** (_EXACT_DIGITS - scale)), 0.0, pc.multiply(size, 1e-15))
+
+
+def _sub_milli() -> pa.Scalar:
+    return pa.scalar(_SUB_MILLI, pa.duration("us"))
