@@ -72,7 +72,7 @@ def test_a_failure_is_told_and_is_the_exit_code(lake: Path) -> None:
 def test_a_lake_that_is_not_there_is_not_made(tmp_path: Path) -> None:
     result = run(tmp_path / "nothing", "--once")
 
-    assert result.exit_code == 1
+    assert result.exit_code == 3
     assert not (tmp_path / "nothing").exists()
 
 

@@ -13,7 +13,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from headgate.errors import HeadgateError, Retry, TableNotFound
+from headgate.cli import exit_codes
+from headgate.cli.answers.failures import Failure
+from headgate.errors import HeadgateError
 
 _PIPE_WIDTH = 10_000  # a pipe has no edge to wrap at
 _UNKNOWN = "–"
@@ -40,32 +42,44 @@ def _console(*, stderr: bool) -> Console:
     return Console(stderr=stderr, highlight=False, markup=False, emoji=False, width=_PIPE_WIDTH)
 
 
-def show_error(error: HeadgateError) -> None:
+def show_error(error: HeadgateError, *, as_json: bool = False) -> None:
     """What happened, what to do about it, and the code to look it up by; on stderr."""
+    fix = exit_codes.error_fix(error)
+    if as_json:
+        said = Failure(
+            error=error.message,
+            fix=fix,
+            code=error.code,
+            sqlstate=error.sqlstate,
+            exit_code=exit_codes.exit_code_of(error),
+        )
+        sys.stderr.write(_indented(said))
+        return
     console = _console(stderr=True)
     console.print(Text.assemble(("error", "bold red"), ": ", error.message))
-    fix = _fix(error)
     if fix:
         console.print(Text.assemble(("fix", "bold green"), f": {fix}"))
     console.print(Text.assemble(("code", "bold"), f": {error.code}"))
 
 
-def _fix(error: HeadgateError) -> str | None:
-    if isinstance(error, TableNotFound):
-        return "headgate tables lists the tables of a lake"
-    match error.retry:
-        case Retry.SAME:
-            return "this may pass; run the command again"
-        case Retry.RERUN | Retry.REBASE:
-            return "nothing was committed; run the command again"
-        case Retry.NEVER:
-            return None
-
-
 def show_json(value: object) -> None:
     """The value as indented JSON."""
-    text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
-    sys.stdout.write(text + "\n")
+    sys.stdout.write(_indented(value))
+
+
+def show_json_line(value: object) -> None:
+    """The value as JSON on a line of its own, now: for what goes on."""
+    sys.stdout.write(msgspec.json.encode(value).decode() + "\n")
+    sys.stdout.flush()
+
+
+def _indented(value: object) -> str:
+    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n"
+
+
+def say(sentence: str) -> None:
+    """One line that says what was done."""
+    out().print(sentence, markup=False, soft_wrap=True)
 
 
 def show_table(

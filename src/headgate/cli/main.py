@@ -7,7 +7,7 @@ import typer
 from typing_extensions import override
 
 import headgate
-from headgate.cli import console, lazy_commands
+from headgate.cli import console, exit_codes, lazy_commands
 from headgate.errors import HeadgateError
 
 
@@ -16,11 +16,12 @@ class _Commands(lazy_commands.LazyCommands):
 
     @override
     def invoke(self, ctx: Any) -> Any:
+        as_json = "--json" in ctx.args
         try:
             return super().invoke(ctx)
         except HeadgateError as exc:
-            console.show_error(exc)
-            raise typer.Exit(1) from exc
+            console.show_error(exc, as_json=as_json)
+            raise typer.Exit(exit_codes.exit_code_of(exc)) from exc
 
 
 app = typer.Typer(

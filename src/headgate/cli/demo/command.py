@@ -14,11 +14,11 @@ from rich.text import Text
 
 from headgate.catalog.targets import CatalogTarget
 from headgate.cli import console, session, summaries
-from headgate.cli import tables as tables_command
+from headgate.cli.answers.tables import TableSummary
 from headgate.cli.demo import handover, place, scene, served, story, transactions
 from headgate.cli.demo.narrator import Narrator
 from headgate.cli.options import DEFAULT_LAKE, LakeFolder
-from headgate.cli.summaries import TableSummary
+from headgate.cli.table import listing as tables_command
 from headgate.plugins import catalogs
 
 _SNIPPET = """\
