@@ -35,6 +35,11 @@ def out() -> Console:
     return _console(stderr=False)
 
 
+def err() -> Console:
+    """Where goes what is told beside an answer."""
+    return _console(stderr=True)
+
+
 def _console(*, stderr: bool) -> Console:
     made = Console(stderr=stderr, highlight=False, markup=False, emoji=False)
     if made.is_terminal:

@@ -25,7 +25,7 @@ LakePlace = Annotated[
 LakeArgument = Annotated[
     str | None,
     typer.Argument(
-        metavar="[LAKE]",
+        metavar="LAKE",
         envvar=LAKE_VARIABLE,
         help="The lake: a folder, or the postgresql:// address of its database; else as headgate.toml says.",
     ),
