@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from headgate.cli.completion import shell_scripts
+from headgate.cli.completion.variable import COMPLETE_VARIABLE
 
 
 class Shell(Enum):
@@ -18,10 +19,9 @@ class Shell(Enum):
 
 def print_completion(
     shell: Annotated[Shell, typer.Argument(help="The shell.")],
-    program: Annotated[str, typer.Option("--program", help="What the command is called there.")] = "headgate",
 ) -> None:
     """Print what has a shell complete commands and names.
 
     In ~/.bashrc: eval "$(headgate completion bash)"
     """
-    typer.echo(shell_scripts.completion_script(shell.value, program))
+    typer.echo(shell_scripts.completion_script(shell.value, "headgate", COMPLETE_VARIABLE))
