@@ -1,4 +1,4 @@
-"""The same commands on a lake behind HTTP: by its address and a token, or refused if they take the database."""
+"""The same commands on a lake behind HTTP: by its address and a token, or refused with the reason."""
 
 import json
 import signal
@@ -13,6 +13,8 @@ from typer.testing import CliRunner, Result
 
 from headgate.catalog.embedded import open_catalog
 from headgate.cli.answers.shapes import SHAPES
+from headgate.cli.command_row import leaf_commands
+from headgate.cli.lazy_commands import COMMANDS
 from headgate.cli.main import app
 from tests.cli.test_snapshots import check_shape
 from tests.support import shared_server
@@ -67,7 +69,18 @@ def test_a_command_works_behind_a_server(address: str, line: str, said: str) -> 
     assert said in result.stdout
 
 
-@pytest.mark.parametrize("line", ["recover --dry-run", "server run", "txn list", "txn show x"])
+DATABASE_ONLY = {words for words, row in leaf_commands(COMMANDS) if row.database_only and not row.instead}
+REFUSED = ("recover --dry-run", "server run", "txn list", "txn show x")
+
+
+def test_every_command_that_takes_the_database_is_tried() -> None:
+    tried = {words for words in DATABASE_ONLY for line in REFUSED if line.startswith(words)}
+
+    assert len(tried) == len(REFUSED)
+    assert tried == DATABASE_ONLY - {"demo"}, "which takes a folder, and makes it"
+
+
+@pytest.mark.parametrize("line", REFUSED)
 def test_what_takes_the_database_says_so(address: str, line: str) -> None:
     result = run(address, line)
 

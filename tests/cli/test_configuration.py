@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,9 @@ from headgate.cli import configuration
 from headgate.cli.configuration import Origin, Surroundings, TokenOrigin
 from headgate.cli.main import app
 from headgate.errors import InvalidRequest
+from tests.support import postgresql
 from tests.support.lakes import build_lake
+from tests.support.tables import create_managed
 
 SERVER = "https://lakes.example.com/main"
 
@@ -178,3 +181,18 @@ def test_a_lake_that_is_not_there_says_which_file_names_it(
 
     assert result.exit_code == 3
     assert "headgate.toml" in result.stderr
+
+
+def test_a_lake_in_postgresql_is_named_as_any_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    postgres = postgresql.server()
+    with postgres.database() as name:
+        with closing(postgres.catalog(name, tmp_path / "warehouse")) as catalog:
+            create_managed(catalog)
+        (tmp_path / "headgate.toml").write_text(f'lake = "{postgres.url(name)}"')
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.delenv("HEADGATE_LAKE", raising=False)
+        listed = CliRunner().invoke(app, ["table", "list"])
+        shown = CliRunner().invoke(app, ["config", "show"])
+
+    assert (listed.exit_code, "test.t" in listed.stdout) == (0, True), listed.output
+    assert "postgresql://" in shown.stdout

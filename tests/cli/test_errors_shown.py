@@ -71,3 +71,23 @@ def test_a_catalog_that_can_never_be_opened_is_not_to_be_tried_again(tmp_path: P
 )
 def test_wrong_usage_has_its_own_exit_code(arguments: list[str]) -> None:
     assert run(*arguments).exit_code == 2
+
+
+def test_what_others_wrote_into_a_lake_does_not_command_the_terminal(tmp_path: Path) -> None:
+    hostile = "\x1b]0;owned\x07\x9b31m\u202egpj"
+    with headgate.connect(tmp_path) as lake:
+        lake.create_schema("s")
+        lake.create_table("s.t", "id BIGINT", comment=hostile, domains={"d": hostile})
+
+    for words in (
+        "table show s.t",
+        "domain list s.t",
+        "domain get s.t d",
+        "commit show s.t",
+        f"table show {hostile}",
+    ):
+        result = run(*words.split(" "), "--lake", tmp_path)
+        shown = result.stdout + result.stderr
+
+        assert "owned" in shown, words
+        assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(shown), words

@@ -17,6 +17,8 @@ class LazyCommand:
     """The verb that is meant where none is written, as before there were verbs."""
     runs_bare: bool = False
     """Whether the noun alone means that verb too, rather than a question for help."""
+    database_only: bool = False
+    """Whether it works where the lake's folder or database can be reached, and not through a server."""
     instead: str | None = None
     """What the command is called, if this is an older name of it, which is not listed and keeps working."""
 

@@ -22,6 +22,7 @@ COMMANDS: tuple[LazyCommand, ...] = (
         "demo",
         "headgate.cli.demo.command:demo",
         "Build a small lake and watch the catalog ratify its commits.",
+        database_only=True,
     ),
     *nouns.NOUNS,
     LazyCommand(
@@ -33,6 +34,7 @@ COMMANDS: tuple[LazyCommand, ...] = (
         "recover",
         "headgate.cli.upkeep.recover:recover",
         "Rebuild a lost catalog, or bring one that was restored up to date, from the logs of its tables.",
+        database_only=True,
     ),
     LazyCommand(
         "completion",

@@ -138,11 +138,13 @@ NOUNS: tuple[LazyCommand, ...] = (
                 "list",
                 f"{_ACTIVITY}.transactions:list_transactions",
                 "List transactions over several tables, the latest first.",
+                database_only=True,
             ),
             LazyCommand(
                 "show",
                 f"{_ACTIVITY}.transactions:show_transaction",
                 "Show which versions of which tables a transaction made.",
+                database_only=True,
             ),
         ),
     ),
@@ -235,7 +237,7 @@ NOUNS: tuple[LazyCommand, ...] = (
         "server",
         summary="Serve lakes over HTTP.",
         verbs=(
-            LazyCommand("run", f"{_UPKEEP}.serve:serve", _SERVE),
+            LazyCommand("run", f"{_UPKEEP}.serve:serve", _SERVE, database_only=True),
             LazyCommand(
                 "settings",
                 f"{_UPKEEP}.serve:show_settings",
@@ -278,7 +280,7 @@ OLDER_NAMES: tuple[LazyCommand, ...] = (
         instead="table show",
     ),
     LazyCommand("publish", f"{_TABLE}.publish:publish", _PUBLISH, instead="table publish"),
-    LazyCommand("serve", f"{_UPKEEP}.serve:serve", _SERVE, instead="server run"),
+    LazyCommand("serve", f"{_UPKEEP}.serve:serve", _SERVE, database_only=True, instead="server run"),
     LazyCommand("revoke", f"{_ACCESS}.grants:revoke", _REVOKE, instead="grant revoke"),
     LazyCommand("grants", f"{_ACCESS}.grants:grants", "List what was granted to whom.", instead="grant list"),
 )

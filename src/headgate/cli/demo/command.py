@@ -50,7 +50,7 @@ def demo(
     found, seconds = _run_story(say, lake, rows=rows, seed=seed)
     _close(say, lake, found, seconds)
     if as_json:
-        console.show_json(_answer(say, lake, found, seconds))
+        console.show_json(tell_story(say, lake, found, seconds))
     if not all(claim.holds for claim in say.claims):
         raise typer.Exit(1)
 
@@ -74,7 +74,7 @@ def _run_story(
         return summaries.summarize_tables(stage.opened), time.monotonic() - start
 
 
-def _answer(say: Narrator, folder: Path, found: tuple[TableSummary, ...], seconds: float) -> DemoStory:
+def tell_story(say: Narrator, folder: Path, found: tuple[TableSummary, ...], seconds: float) -> DemoStory:
     """What was made and claimed, for programs."""
     return DemoStory(
         lake=str(folder),

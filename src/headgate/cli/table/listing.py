@@ -54,7 +54,8 @@ def print_tables(out: Console, found: Sequence[TableSummary], *, indent: int = 0
     console.show_table(out, _COLUMNS, [_line(table) for table in found], indent=indent)
     for table in found:
         if table.problem:
-            out.print(f"{table.name} cannot be read: {table.problem}", markup=False, soft_wrap=True)
+            problem = console.visible(f"{table.name} cannot be read: {table.problem}")
+            out.print(problem, markup=False, soft_wrap=True)
 
 
 def _line(table: TableSummary) -> tuple[str, ...]:

@@ -61,7 +61,11 @@ def check_tables(
 def print_reports(out: Console, reports: Iterable["IntegrityReport"]) -> None:
     """A line for each table, and below it what was found."""
     for report in reports:
-        out.print(Text.assemble((report.table, "bold"), f"  {_verdict(report)}: {_looked_at(report)}"))
+        out.print(
+            Text.assemble(
+                (console.visible(report.table), "bold"), f"  {_verdict(report)}: {_looked_at(report)}"
+            )
+        )
         for finding in report.repaired:
             out.print(
                 Text.assemble("  ", ("repaired", "bold green"), f" {_headline(finding)}"), soft_wrap=True
@@ -99,9 +103,9 @@ def _looked_at(report: "IntegrityReport") -> str:
 def _print_finding(out: Console, finding: Finding) -> None:
     style = _STYLES[finding.severity]
     out.print(Text.assemble("  ", (finding.severity.value, style), f" {_headline(finding)}"), soft_wrap=True)
-    out.print(f"    {finding.explanation}", soft_wrap=True)
+    out.print(f"    {console.visible(finding.explanation)}", soft_wrap=True)
     out.print(Text.assemble("    ", ("fix", "bold green"), f": {finding.remedy}"), soft_wrap=True)
 
 
 def _headline(finding: Finding) -> str:
-    return f"{finding.rule} ({finding.invariant}) {finding.where}"
+    return console.visible(f"{finding.rule} ({finding.invariant}) {finding.where}")
