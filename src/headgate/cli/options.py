@@ -26,8 +26,7 @@ LakeArgument = Annotated[
     str | None,
     typer.Argument(
         metavar="LAKE",
-        envvar=LAKE_VARIABLE,
-        help="The lake: a folder, or the postgresql:// address of its database; else as headgate.toml says.",
+        help="The lake: a folder, or the postgresql:// address of its database; else --lake says.",
     ),
 ]
 TableArgument = Annotated[

@@ -45,7 +45,7 @@ def serve(
 ) -> None:
     """Serve a lake over HTTP, to this client and to other engines, until it is stopped."""
     settings = load_settings(config, os.environ, flags)
-    named = lake or place or _configured_place(settings)
+    named = place or lake or _configured_place(settings)
     if named is not None:
         chosen = folder.choose_database(named, "server run")
         settings = replace(settings, lakes=(*settings.lakes, LakeSettings(name.lower(), chosen, warehouse)))

@@ -38,7 +38,7 @@ def worker(
     as_json: AsJson = False,
 ) -> None:
     """Publish, checkpoint, clean up and sweep what is due, until it is stopped."""
-    with folder.open_lake(lake or place) as opened, session.lazy_session() as started:
+    with folder.open_lake(place or lake) as opened, session.lazy_session() as started:
         tender = opened.lake.worker(spark=started if spark else None)
         if once or dry_run:
             deeds = tender.run_once(dry_run=dry_run)
