@@ -8,16 +8,19 @@ BODIES ?= 1000000
 on_java = JAVA_HOME="$$(cat .venv/java-home)"
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test cluster referee sql lint format docs bench sim mutants linear chaos fuzz contracts console versions clean setup
+.PHONY: help demo test everything cluster referee sql lint format docs bench sim mutants linear chaos fuzz contracts console versions clean setup tutorials site
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 
 demo: setup ## See the catalog ratify commits of a small lake, in a minute
 	@$(on_java) .venv/bin/headgate demo $(ARGS)
 
-test: setup ## Run the test suite, lint included (ARGS="-k merge -x" to narrow it)
+test: setup ## Run the test suite in its short form, lint included (ARGS="-k merge -x" to narrow it)
 	@$(on_java) scripts/run-tests $(ARGS)
+
+everything: setup ## Run the whole suite, with every parameter of every test
+	@$(on_java) scripts/run-tests --everything
 
 cluster: setup ## Run the tests of a Spark cluster with two workers, some of which are killed, and long ones of Connect
 	@$(on_java) HEADGATE_TESTS_ON_CLUSTER=1 .venv/bin/python -m pytest tests/spark/cluster $(ARGS)
@@ -45,6 +48,10 @@ format: setup ## Format the code and fix what ruff can fix
 docs: setup ## Write the generated tables of docs/reference
 	@.venv/bin/python docs/generate.py
 
+site: setup ## Build the docs as a site, in site/; every warning is an error
+	@NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --strict --quiet --clean
+	@echo "open site/index.html"
+
 bench: setup ## Measure commits, loads and scans
 	@$(on_java) .venv/bin/python -m benchmarks $(ARGS)
 
@@ -70,11 +77,14 @@ console: setup ## Look at the console in a browser, with a million files too, an
 	@HEADGATE_TESTS_CONSOLE_SCALE=1 .venv/bin/python -m pytest tests/unit/server/console/test_many.py $(ARGS)
 	@HEADGATE_TESTS_WRITE_SCREENSHOTS=1 .venv/bin/python -m pytest tests/browser $(ARGS)
 
+tutorials: setup ## Follow every tutorial as typed, in an empty folder with the wheel, everything installed anew
+	@$(on_java) HEADGATE_TESTS_TUTORIALS=fresh .venv/bin/python -m pytest tests/docs/test_tutorials.py $(ARGS)
+
 versions: setup ## Run the Spark tests on every supported version of Spark
 	@$(on_java) scripts/spark-versions $(ARGS)
 
 clean: ## Remove caches and build output (.venv and lake stay)
-	@rm -rf artifacts build dist derby.log metastore_db spark-warehouse
+	@rm -rf artifacts build dist site derby.log metastore_db spark-warehouse
 	@rm -rf .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	@find . -path ./.venv -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 

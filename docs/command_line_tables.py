@@ -8,7 +8,14 @@ import msgspec
 import typer
 from typer.main import get_command
 
-from headgate.cli.answers.shapes import FAILURE, SHAPES, TEXT_ONLY, AnswerForm, AnswerShape
+from headgate.cli.answers.shapes import (
+    FAILURE,
+    ON_PAGES_OF_THEIR_OWN,
+    SHAPES,
+    TEXT_ONLY,
+    AnswerForm,
+    AnswerShape,
+)
 from headgate.cli.command_row import LazyCommand, leaf_commands
 from headgate.cli.exit_codes import EXIT_CODES, FIXES
 from headgate.cli.lazy_commands import COMMANDS
@@ -36,8 +43,11 @@ def commands() -> Iterator[str]:
 
 def _parameters(row: LazyCommand) -> list[Any]:
     module, _, function = row.function.partition(":")
+    found = getattr(importlib.import_module(module), function)
+    if isinstance(found, typer.Typer):  # with commands of its own, on a page of its own
+        return []
     app = typer.Typer(add_completion=False)
-    app.command(row.name)(getattr(importlib.import_module(module), function))
+    app.command(row.name)(found)
     return list(get_command(app).params)
 
 
@@ -81,6 +91,11 @@ def json_shapes() -> Iterator[str]:
         yield "```json"
         yield from _schema(shape).splitlines()
         yield "```"
+    yield ""
+    others = ", ".join(f"`headgate {name}`" for name in ON_PAGES_OF_THEIR_OWN)
+    pages = "[the shell](../how-to/sql-shell.md) and [watching a lake](../how-to/watch-a-lake.md)"
+    yield f"The JSON of {others} is on their own pages:"
+    yield f"{pages}."
     yield ""
     for row in TEXT_ONLY:
         yield f"`headgate {row.command}` has no `--json`: {row.because}."

@@ -51,11 +51,17 @@ from headgate.table.stream.commit_files import COMMIT_REFUSALS
 from headgate.table.stream.read_options import READ_CONTRADICTIONS
 
 sys.path.append(str(Path(__file__).parents[1]))
-from docs import command_line_tables
+from docs import command_line_tables, python_api, site_contents, test_numbers
 from tests.sql.summary import sql_bank, sql_differences, sql_ours
 from tests.support.referee_features import FEATURES as REFEREED
 
-PAGES = Path(__file__).parent / "reference"
+DOCS = Path(__file__).parent
+PAGES = [
+    *sorted((DOCS / "reference").glob("*.md")),
+    *sorted((DOCS / "explanation").glob("*.md")),
+    DOCS / "index.md",
+]
+"""The pages; what comes later counts in what came before."""
 TESTS = Path(__file__).parents[1] / "tests"
 _SCENARIO = re.compile(r"(?<![a-z0-9])s(\d{3})(?![a-z0-9])", re.IGNORECASE)
 _MARKED = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -454,6 +460,9 @@ TABLES: dict[str, Callable[[], Iterator[str]]] = {
     "sql_bank": sql_bank,
     "sql_differences": sql_differences,
     "sql_ours": sql_ours,
+    **python_api.PARTS,
+    **site_contents.PARTS,
+    **test_numbers.PARTS,
 }
 
 
@@ -468,13 +477,17 @@ def _table(name: str) -> str:
 
 def main() -> int:
     """Write every page, or with ``--check`` say which are stale."""
-    stale = [path for path in sorted(PAGES.glob("*.md")) if render(path.read_text()) != path.read_text()]
-    for path in stale:
+    stale = 0
+    for path in PAGES:
+        written = path.read_text()
+        if (rendered := render(written)) == written:
+            continue
+        stale += 1
         if "--check" in sys.argv:
             sys.stderr.write(f"{path.name} is stale: run make docs\n")
         else:
-            path.write_text(render(path.read_text()))
-    return int(bool(stale) and "--check" in sys.argv)
+            path.write_text(rendered)
+    return int(stale > 0 and "--check" in sys.argv)
 
 
 if __name__ == "__main__":

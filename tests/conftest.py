@@ -1,5 +1,6 @@
 """What the whole run shares: one small Spark session, started when a test first asks for it."""
 
+import logging
 import os
 import sys
 import warnings
@@ -11,19 +12,22 @@ import pytest
 from hypothesis import HealthCheck, settings
 from pyspark.sql import SparkSession
 
+from tests.support import short_run
 from tests.support.migrated_database import ABOUT_NEW_DATABASES, remembered_schema
 
 # How long an example takes says how busy the machine is, not whether the code is right.
 # The suite is run often, so it asks for few examples; HEADGATE_TESTS_EXAMPLES=1000 has it ask for more.
+_EXAMPLES = os.environ.get("HEADGATE_TESTS_EXAMPLES", "15" if short_run.SHORT in os.environ else "30")
 settings.register_profile(
     "headgate",
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
-    max_examples=int(os.environ.get("HEADGATE_TESTS_EXAMPLES", "30")),
+    max_examples=int(_EXAMPLES),
 )
 settings.load_profile("headgate")
 
 pytest_plugins = ["tests.support.time_by_file"]
+pytest_collection_modifyitems = short_run.pytest_collection_modifyitems
 
 ON_CONNECT = "HEADGATE_TESTS_ON_CONNECT"
 ON_CLUSTER = "HEADGATE_TESTS_ON_CLUSTER"
@@ -49,6 +53,17 @@ def _new_databases(request: pytest.FixtureRequest) -> Iterator[None]:
     is_about_them = request.module.__name__.rpartition(".")[2] in ABOUT_NEW_DATABASES
     with nullcontext() if is_about_them else remembered_schema():
         yield
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _logging_as_it_was() -> Iterator[None]:
+    """A command that serves sets up the logs of its process, which here is that of all tests."""
+    loggers = [logging.getLogger(name) for name in (None, "headgate")]
+    before = [(logger, logger.handlers[:], logger.level) for logger in loggers]
+    yield
+    for logger, handlers, level in before:
+        logger.handlers[:] = handlers
+        logger.setLevel(level)
 
 
 @pytest.fixture(scope="session")

@@ -34,7 +34,8 @@ def continued(
     name: str, headers: Mapping[str, str], attributes: Attributes | None = None
 ) -> AbstractContextManager[None]:
     """The same in a server, as a part of what the sender of these headers does."""
-    return _spanned(name, attributes, headers) if INSTALLED else nullcontext()
+    wanted = INSTALLED and (_is_set_up() or _brings_trace(headers))
+    return _spanned(name, attributes, headers) if wanted else nullcontext()
 
 
 def carrier() -> Mapping[str, str]:
@@ -56,6 +57,11 @@ def trace_id() -> str | None:
 def _is_set_up() -> bool:
     """Whether a program set up an SDK: without one a span is nothing but the context around it."""
     return not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider)
+
+
+def _brings_trace(headers: Mapping[str, str]) -> bool:
+    """Whether a request is a part of something, of which lines of a log tell without an SDK too."""
+    return not propagate.get_global_textmap().fields.isdisjoint(headers)
 
 
 @contextmanager

@@ -97,7 +97,7 @@ def test_a_listed_command_is_a_command() -> None:
     assert [listed.name for listed in app.registered_commands] == [row.name for row in lazy_commands.COMMANDS]
 
 
-SPARK_IS_THERE = frozenset({"demo"})
+SPARK_IS_THERE = frozenset({"demo", "sql", "top", "stream"})
 """Commands that are nothing without Spark, and load it with their options."""
 OPTIONS = """
 import importlib

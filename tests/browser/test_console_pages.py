@@ -7,9 +7,13 @@ from pathlib import Path
 import pytest
 
 import headgate
+from headgate.catalog.ports.directory import TableName
+from headgate.server.operations.metered_catalog import meter
 from tests.browser.conftest import MANY_TABLES, Opened
 from tests.support.browser import WatchedPage
 from tests.support.console_lakes import ConsoleServer
+from tests.support.proposals import inline
+from tests.support.tables import create_managed
 
 ROOT = Path(__file__).parents[2]
 PICTURES = ROOT / "docs" / "images" / "console"
@@ -214,6 +218,40 @@ def test_a_write_is_confirmed_in_the_browser_and_then_done(console: ConsoleServe
 
     assert page.get_by_text("grace").count() == 0
     assert watched.problems == []
+    page.close()
+
+
+def test_a_commit_is_tried_in_the_browser_and_none_is_made(console: ConsoleServer, signed_in: Opened) -> None:
+    watched = signed_in(width=390)
+    page = watched.visit(f"{console.url}/console/lakes/main/tables/sales.stock/versions/1")
+    page.get_by_role("link", name="Try it again").click()
+    page.get_by_label("On behalf of").fill("bob")
+    page.get_by_role("button", name="Try it").click()
+    page.get_by_role("heading", name="privileges").wait_for()
+    assert watched.violations() == []
+
+    page.get_by_label("On behalf of").fill("carol")
+    page.get_by_role("button", name="Try it").click()
+    page.get_by_text("It would be ratified").wait_for()
+
+    assert_whole(watched, page.url)
+    assert watched.problems == [] and watched.violations() == []
+    page.close()
+
+
+def test_a_lost_race_is_explained_in_the_browser(console: ConsoleServer, signed_in: Opened) -> None:
+    table_id = create_managed(console.catalog, TableName("sales", "raced")).table_id
+    metered = meter("main", console.catalog, console.operations.metrics)
+    for txn_id in ("winner", "loser"):
+        metered.propose(inline(table_id, 1, txn_id))
+    watched = signed_in(width=390)
+    page = watched.visit(f"{console.url}/console/lakes/main/conflicts")
+    page.get_by_role("link", name="Why").first.click()
+
+    page.get_by_role("heading", name="What it wanted").wait_for()
+    assert page.get_by_text("may be followed").count() == 1
+    assert_whole(watched, page.url)
+    assert watched.problems == [] and watched.violations() == []
     page.close()
 
 

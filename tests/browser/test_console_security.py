@@ -5,10 +5,14 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import pytest
 from playwright.sync_api import Browser
 
+import headgate
+from headgate.server.trusted_issuers import TrustedIssuer
 from tests.browser.conftest import Opened
-from tests.support.console_lakes import ConsoleServer
+from tests.support.code_issuer import CLIENT_ID, code_issuer
+from tests.support.console_lakes import ConsoleServer, console_server
 
 GRANT = {
     "deed": "grant",
@@ -129,3 +133,29 @@ def test_who_signs_out_is_out(console: ConsoleServer, browser: Browser) -> None:
         not each["value"] or "console" in each["name"] for each in context.cookies()
     )
     context.close()
+
+
+def test_somebody_signs_in_at_the_page_of_an_issuer(
+    browser: Browser, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Out to another site and back, which the session's own cookie is not sent with."""
+    folder = tmp_path_factory.mktemp("issued") / "main"
+    with headgate.connect(folder) as lake:
+        lake.create_schema("s")
+        lake.create_table("s.t", "id INT")
+        lake.grant("READ", on="s.t", to="carol")
+    with code_issuer(host="localhost") as issuer:
+        trusted = TrustedIssuer(issuer=issuer.url, audiences=(CLIENT_ID,), client_id=CLIENT_ID)
+        with console_server({"main": folder}, (trusted,)) as server:
+            context = browser.new_context()
+            page = context.new_page()
+            page.goto(f"{server.url}/console/lakes/main/events")
+            page.get_by_role("link", name="Sign in with localhost").click()
+            page.get_by_role("heading", name="Events").wait_for()
+
+            assert page.url == f"{server.url}/console/lakes/main/events"
+            assert page.get_by_text("carol").count() == 1
+            cookies = {each["name"]: each for each in context.cookies(server.url)}
+            assert cookies.keys() == {"headgate_console"}
+            assert cookies["headgate_console"]["sameSite"] == "Strict"
+            context.close()

@@ -1,6 +1,6 @@
-"""Whoever streams a table into another and is killed, at any step and again and again, copies each row once.
+"""Whoever streams two tables into a third and is killed, at any step, again and again, copies each row once.
 
-Between the kills others append to the source, publish it, write checkpoints and compact its log.
+Between the kills others append to the sources, publish them, write checkpoints and compact their logs.
 ``make chaos ROUNDS=200`` plays as many rounds as it says, and ``make test`` a few.
 """
 
@@ -12,12 +12,13 @@ from pathlib import Path
 import pytest
 
 import headgate
-from headgate import Lake, Publish, Settings
+from headgate import Lake, Publish, Settings, Table
 from headgate.errors import TableNotFound
 from tests.support import stream_sources
 
 ROUNDS = int(os.environ.get("HEADGATE_CHAOS_ROUNDS", "0"))
 FEW = ((stream_sources.COMMITTED, 2), (stream_sources.ASKED, 1))
+SOURCES = ("s.source", "s.more")
 _RESTS = 20
 """After how many kills a run comes to its end."""
 
@@ -51,7 +52,7 @@ def test_killed_over_and_over_a_stream_copies_each_row_once(tmp_path: Path) -> N
 
 
 class _Rounds:
-    """A lake with the two tables, and how often the program died where."""
+    """A lake with the tables, and how often the program died where."""
 
     def __init__(self, folder: Path, chance: random.Random) -> None:
         self._lake, self._checkpoint, self._chance = folder / "lake", folder / "checkpoint", chance
@@ -59,7 +60,8 @@ class _Rounds:
         self.kills: Counter[str] = Counter()
         with self._open() as lake:
             lake.create_schema("s")
-            lake.create_table("s.source", "id BIGINT")
+            for name in SOURCES:
+                lake.create_table(name, "id BIGINT")
             self._grow(lake)
 
     def play(self, point: str, number: int) -> None:
@@ -85,7 +87,10 @@ class _Rounds:
         return headgate.connect(self._lake, settings=Settings(publish=Publish.ON_DEMAND))
 
     def _grow(self, lake: Lake) -> None:
-        table = lake.table("s.source")
+        for name in SOURCES:
+            self._grow_one(lake.table(name))
+
+    def _grow_one(self, table: Table) -> None:
         for _ in range(4):
             more = self._chance.randint(1, 5)
             table.append([{"id": number} for number in range(self._rows, self._rows + more)])

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -12,6 +13,7 @@ from headgate.catalog.coordinator.ledger_coordinator import LedgerCoordinator
 from headgate.catalog.ports import ledger
 from headgate.catalog.ports.commits import Lost, RatifiedCommit, StagedCommit
 from headgate.catalog.ports.coordinator import CoordinatedProposal, CoordinatedTable, GetCommitsResponse
+from headgate.catalog.ports.ledger import Ledger
 from headgate.errors import InvalidRequest, NotAllowed, Retry
 from headgate.protocol.actions import TxnId, Version
 from headgate.protocol.log import file_names
@@ -25,7 +27,7 @@ from tests.support.shared_server import served
 Build = Callable[..., LedgerCoordinator]
 
 
-@pytest.fixture(params=["memory", "database", "postgresql", "http-sqlite", "http-postgresql"])
+@pytest.fixture(params=["memory", "database", "postgresql", "http-sqlite", "http-postgresql", "page"])
 def build(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Build]:
     with ExitStack() as stack:
         place: Path | str = tmp_path
@@ -37,9 +39,20 @@ def build(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Build]:
             place = server.url(stack.enter_context(server.database()))
 
         def built(batch: int = 100) -> LedgerCoordinator:
+            if request.param == "page":
+                return LedgerCoordinator(ledger_of_the_page(tmp_path / "decisions.sqlite"), batch)
             return owned.owner(request.param, place, batch=batch)
 
         yield built
+
+
+def ledger_of_the_page(file: Path) -> Ledger:
+    """The ledger that the page on coordinators has its reader write."""
+    names: dict[str, Any] = {}
+    page = Path(__file__).parents[2] / "docs" / "how-to" / "write-a-coordinator.md"
+    exec(page.read_text().partition("```python\n")[2].partition("\n```")[0], names)
+    found: Ledger = names["SqliteLedger"](str(file))
+    return found
 
 
 def registered(owner: LedgerCoordinator, *, current: int | None = None) -> CoordinatedTable:

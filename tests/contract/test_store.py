@@ -1,5 +1,7 @@
 """What every store owes: each sentence of the port ``Store``, asked of every implementation."""
 
+import errno
+import os
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -8,8 +10,9 @@ from pathlib import Path
 import pytest
 from obstore.store import MemoryStore
 
-from headgate.errors import AccessDenied, ObjectExists, ObjectNotFound
+from headgate.errors import AccessDenied, ObjectExists, ObjectNotFound, StorageUnavailable
 from headgate.storage import make_folder
+from headgate.storage import store as store_port
 from headgate.storage.local import LocalStore
 from headgate.storage.object_store import ObjectStore
 from headgate.storage.store import Store
@@ -90,6 +93,54 @@ def test_put_if_absent_creates(store: Store) -> None:
     store.put_if_absent("a/b", b"first")
 
     assert store.read("a/b") == b"first"
+
+
+def test_a_new_object_is_there_once_it_was_put(store: Store) -> None:
+    store_port.put_new(store, "a/new", b"content")
+
+    assert store.read("a/new") == b"content"
+    assert [found.path for found in store.list_from("a/")] == ["a/new"]
+
+
+def test_a_local_store_puts_a_new_object_over_none_that_is_there(tmp_path: Path) -> None:
+    store = LocalStore(str(tmp_path))
+    store.put("log/a", b"x")
+
+    with pytest.raises(ObjectExists):
+        store.put_new("log/a", b"y")
+
+    assert store.read("log/a") == b"x"
+
+
+def test_a_local_store_syncs_a_new_object_and_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced = list[str]()
+    before = os.fsync
+
+    def fsync(file: int) -> None:
+        synced.append(os.readlink(f"/proc/self/fd/{file}"))
+        before(file)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+
+    LocalStore(str(tmp_path)).put_new("new", b"y")
+
+    assert synced == [str(tmp_path / "new"), str(tmp_path)]
+
+
+def test_of_a_new_object_that_cannot_be_synced_nothing_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fsync(_file: int) -> None:
+        raise OSError(errno.EIO, "the disk is broken")
+
+    monkeypatch.setattr(os, "fsync", fsync)
+
+    with pytest.raises(StorageUnavailable):
+        LocalStore(str(tmp_path)).put_new("new", b"y")
+
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_put_if_absent_changes_nothing_if_there_is_something(store: Store) -> None:

@@ -14,13 +14,22 @@ from headgate import domains, errors
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+TUTORIAL = ROOT / "docs" / "tutorial"  # pages that test_tutorials.py follows, with what they show
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
+RUN_ALONE = {"README.md"}
+"""Pages that make their own Spark session: each has a test that gives it a process of its own."""
 LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
+
+
+def _is_run_elsewhere(page: Path) -> bool:
+    return page.parent == TUTORIAL or page.name in RUN_ALONE
 
 
 @pytest.mark.spark
 @pytest.mark.parametrize(
-    "page", [page for page in PAGES if BLOCK.search(page.read_text())], ids=lambda page: page.name
+    "page",
+    [page for page in PAGES if BLOCK.search(page.read_text()) and not _is_run_elsewhere(page)],
+    ids=lambda page: page.name,
 )
 def test_the_code_of_a_page_runs_from_top_to_bottom(
     page: Path, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

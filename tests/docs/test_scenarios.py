@@ -44,3 +44,27 @@ def test_no_test_shows_a_scenario_that_does_not_exist() -> None:
 def test_the_page_has_the_groups() -> None:
     assert len(GROUPS) > 200
     assert {1, 336} <= GROUPS
+
+
+# --- through HTTP
+
+TESTS = Path(__file__).parents[1]
+HTTP = PAGE.partition("## Through HTTP\n")[2]
+NAMED = re.compile(r"`([a-z_/]+\.py)::(test_[a-z0-9_]+)`")
+
+
+def test_every_group_of_situations_through_http_is_shown() -> None:
+    groups = re.findall(r"^\| (\d+|beyond) \| .+ \| .*`.+::test_.+` \|$", HTTP, re.MULTILINE)
+
+    assert set(groups) == {*map(str, range(1, 12)), "beyond"}
+
+
+def test_what_shows_a_situation_through_http_is_a_test() -> None:
+    gone = [
+        f"{path}::{name}"
+        for path, name in NAMED.findall(HTTP)
+        if f"\ndef {name}(" not in (TESTS / path).read_text()
+    ]
+
+    assert NAMED.findall(HTTP)
+    assert gone == []

@@ -4,28 +4,20 @@
 """
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
+from tests.interop.conftest import CHOSEN, FULL_LENGTH
 from tests.support.delta_spark import DeltaSpark
 from tests.support.histories.play import STEPS, play
 from tests.support.histories.steps import Site
 
 pytestmark = [pytest.mark.interop, pytest.mark.spark]
 
-FULL_LENGTH = "HEADGATE_TESTS_REFEREE"
-CHOSEN = "HEADGATE_TESTS_HISTORIES"
 SHORT, LONG = "1-2", "1-200"
 SHORT_STEPS = 6
-INTERPRETED = {
-    "spark.sql.adaptive.enabled": "false",
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-}
-"""Queries are many, small and all different: to compile one takes longer than to run it."""
 
 
 def seeds() -> range:
@@ -33,16 +25,6 @@ def seeds() -> range:
     asked = os.environ.get(CHOSEN) or (LONG if os.environ.get(FULL_LENGTH) else SHORT)
     first, _, last = asked.partition("-")
     return range(int(first), int(last or first) + 1)
-
-
-@pytest.fixture
-def interpreting(spark: SparkSession) -> Iterator[SparkSession]:
-    before = {key: spark.conf.get(key) for key in INTERPRETED}
-    for key, value in INTERPRETED.items():
-        spark.conf.set(key, value)
-    yield spark
-    for key, old in before.items():
-        spark.conf.set(key, str(old))
 
 
 @pytest.mark.parametrize("seed", seeds())

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 
 import headgate
 from headgate import Lake, Table
-from headgate.errors import InvalidRequest, UnsupportedFeature
+from headgate.errors import InvalidRequest, SchemaMismatch, UnsupportedFeature
 from headgate.spark.streaming.read_option_rows import READ_OPTIONS, ReadKind, parse_read_options
 from headgate.spark.streaming.read_stream_options import StreamReadKwargs
 from tests.support.changed_tables import before_commit
@@ -135,6 +135,29 @@ def test_new_columns_stop_a_query_and_a_new_one_goes_on_in_them(
     assert copies.run(table.read_stream(), columns="id;more") == [[(4, "x")]]
 
 
+def test_a_stream_that_tracks_its_columns_goes_on_past_a_renamed_one(
+    spark: SparkSession, lake: Lake, copies: Copies, tmp_path: Path
+) -> None:
+    mapped = {"delta.columnMapping.mode": "name"}
+    table = lake.create_table("s.mapped", "id BIGINT, day INT", properties=mapped)
+    table.append(ids(spark, 0, 2))
+    place = tmp_path / "c" / "columns"
+
+    def stream(**confirmed: str) -> DataFrame:
+        return table.read_stream(schema_tracking_location=place, **confirmed)  # type: ignore[arg-type]
+
+    assert copies.run(stream(), columns="*") == [[(0, 0), (1, 1)]]
+    table.rename_column("day", "weekday")
+    table.append(spark.createDataFrame([(2, 7)], "id BIGINT, weekday INT"))
+
+    assert "DELTA_STREAMING_METADATA_EVOLUTION" in code_of(lambda: copies.run(stream()))
+    with pytest.raises(SchemaMismatch, match="allow_source_column_rename"):
+        stream()
+    renamed = stream(allow_source_column_rename="always")
+    assert copies.run(renamed, columns="id;weekday") == [[(2, 7)]]
+    assert copies.run(stream(allow_source_column_rename="always")) == []
+
+
 def test_two_tables_are_streams_of_one_query(
     spark: SparkSession, lake: Lake, table: Table, copies: Copies
 ) -> None:
@@ -245,7 +268,11 @@ def test_a_lost_version_fails_a_batch_that_needs_it_and_none_that_was_done(
 
 
 def test_options_are_known_by_the_names_of_both(table: Table) -> None:
-    ours = {row.name for row in READ_OPTIONS if ReadKind.STREAM in row.taken_by}
+    ours = {
+        row.name
+        for row in READ_OPTIONS
+        if ReadKind.BATCH not in row.taken_by or ReadKind.STREAM in row.taken_by
+    }
 
     assert ours == set(StreamReadKwargs.__annotations__)
     assert parse_read_options({"MAXFILESPERTRIGGER": "3", "startingVersion": "latest"}, ReadKind.STREAM) == {

@@ -52,8 +52,8 @@ class ConsoleClient:
         return got
 
     def _keep(self, got: Answer) -> None:
-        name, _, rest = got.headers.get("set-cookie", "").partition("=")
-        if name:
+        for cookie in got.cookies:
+            name, _, rest = cookie.partition("=")
             self.cookies[name] = rest.partition(";")[0].strip('"')
         found = CSRF.search(got.body.decode(errors="replace"))
         if found is not None:

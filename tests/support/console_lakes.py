@@ -16,12 +16,14 @@ from headgate.clock import SystemWorld
 from headgate.errors import HeadgateError
 from headgate.server.app import ServerParts, create_app
 from headgate.server.auth.credentials import CredentialAuthenticator
+from headgate.server.auth.oidc import TokenVerifier
 from headgate.server.lakes import ServedLake, ServedLakes
 from headgate.server.operations.metered_catalog import meter
 from headgate.server.operations.metrics import LakeGauges
 from headgate.server.operations.parts import Operations, make_operations
 from headgate.server.publisher import Publisher
 from headgate.server.settings import ServerSettings
+from headgate.server.trusted_issuers import TrustedIssuer
 from headgate.settings import Publish, Settings
 from headgate.table.commit.background import PostCommitScheduler
 from tests.support.http_server import running
@@ -116,15 +118,18 @@ def build_hostile_lake(folder: Path) -> None:
 
 
 @contextmanager
-def console_server(folders: Mapping[str, Path]) -> Iterator[ConsoleServer]:
+def console_server(
+    folders: Mapping[str, Path], issuers: tuple[TrustedIssuer, ...] = ()
+) -> Iterator[ConsoleServer]:
     """A real server over lakes that are there, one of them ``main``, with accounts, until the block ends."""
-    operations = make_operations(ServerSettings(events_seconds=0.05))
+    operations = make_operations(ServerSettings(events_seconds=0.05, issuers=issuers))
     settings = Settings(publish=Publish.ON_DEMAND)
     with ExitStack() as stack:
         catalogs = {name: stack.enter_context(closing(open_catalog(at))) for name, at in folders.items()}
         served = tuple(_served(name, each, operations, settings) for name, each in catalogs.items())
         lakes = ServedLakes(served)
-        authenticator = CredentialAuthenticator(lakes, SystemWorld(), secret_digest(ADMIN))
+        verifier = TokenVerifier(issuers, SystemWorld()) if issuers else None
+        authenticator = CredentialAuthenticator(lakes, SystemWorld(), secret_digest(ADMIN), verifier)
         tokens = {"owner": ADMIN}
         for name in ("bob", "carol", "nobody"):
             tokens[name] = catalogs["main"].tokens.create(name, ttl_ms=3_600_000).secret
@@ -145,13 +150,18 @@ def _served(name: str, catalog: LakeCatalog, operations: Operations, settings: S
 
 
 def multiply_tables(folder: Path, count: int) -> None:
-    """Have a lake's database list so many more tables, which look like the first one there is."""
+    """Have a lake's database list so many more tables, which look like the first one there is.
+
+    Their events are told of as far as they go, as those of tables that nobody writes at the moment are.
+    """
     with closing(sqlite3.connect(folder / DATABASE_FILE)) as db, db:
         first = dict(_first_row(db, "SELECT * FROM tables WHERE state = 'live' ORDER BY table_name LIMIT 1"))
         names = ", ".join(first)
         values = ", ".join("?" for _ in first)
         rows = [tuple((first | _copy(n)).values()) for n in range(count)]
         db.executemany(f"INSERT INTO tables ({names}) VALUES ({values})", rows)
+        marks = [(_copy(n)["table_id"], first["latest"]) for n in range(count)]
+        db.executemany("INSERT INTO event_marks (table_id, version) VALUES (?, ?)", marks)
 
 
 def _copy(number: int) -> dict[str, str]:

@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,6 +50,14 @@ class Answer:
 
 
 @dataclass(frozen=True)
+class LookBack:
+    """A version as it is found later, and what is wrong with its checksum."""
+
+    answer: Answer
+    complaint: str | None
+
+
+@dataclass(frozen=True)
 class DeltaSpark:
     """The running peer. A path in SQL is written ``delta.`/the/path```."""
 
@@ -66,6 +74,20 @@ class DeltaSpark:
         """All rows of a table, now or at a version."""
         then = "" if version is None else f" VERSION AS OF {version}"
         return self.sql(f"SELECT * FROM delta.`{path}`{then}")
+
+    def look_back(
+        self, path: str | Path, versions: Sequence[int], extra: Sequence[str] = ()
+    ) -> list[LookBack]:
+        """Each of these versions with its checksum; ``extra`` is what to select besides its columns.
+
+        Cheaper than :meth:`read` and :meth:`verify`, which both work out the state of a version anew.
+        """
+        return [
+            LookBack(
+                Answer(tuple((name, kind) for name, kind in columns), [load(row) for row in rows]), complaint
+            )
+            for columns, rows, complaint in self._ask("look_back", str(path), list(versions), list(extra))
+        ]
 
     def changes(self, path: str | Path, start: int, end: int) -> Answer:
         """The change data feed from one version to another, both included."""
@@ -137,8 +159,8 @@ class DeltaSpark:
 
 
 @contextmanager
-def started(folder: Path, *, jars: Path = delta_jars.PLACE) -> Iterator[DeltaSpark]:
-    """The peer, ready; its process and JVM are gone at the end.
+def started(folder: Path, *, jars: Path = delta_jars.PLACE, long: bool = False) -> Iterator[DeltaSpark]:
+    """The peer, ready; its process and JVM are gone at the end. ``long`` says that it has hours of work.
 
     A test without it is skipped and says why; on CI, where it has to be, it fails.
     """
@@ -152,7 +174,10 @@ def started(folder: Path, *, jars: Path = delta_jars.PLACE) -> Iterator[DeltaSpa
     log = folder / "log"
     with log.open("wb") as output:
         process = subprocess.Popen(
-            [sys.executable, "-m", "tests.support.delta_spark_child", str(jars), str(folder)],
+            [
+                sys.executable, "-m", "tests.support.delta_spark_child", str(jars), str(folder),
+                "long" if long else "short",
+            ],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=output, text=True, cwd=_PROJECT,
             env=environment,
         )  # fmt: skip

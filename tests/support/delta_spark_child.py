@@ -1,6 +1,7 @@
 """Delta Spark as a program: a request per line comes in, an answer per line goes out, both as JSON.
 
-``python -m tests.support.delta_spark_child <folder of jars> <folder for itself>``; it ends with its input.
+``python -m tests.support.delta_spark_child <folder of jars> <folder for itself> <short or long>``; it ends
+with its input.
 """
 
 import importlib
@@ -21,8 +22,6 @@ from tests.support.plain_rows import dump, plain_rows
 
 _SETTINGS = {
     "spark.driver.memory": "1g",
-    "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Duser.timezone=UTC "
-    "-XX:ReservedCodeCacheSize=192m",
     "spark.log.level": "OFF",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -43,6 +42,12 @@ _SETTINGS = {
     # A test decides itself when a file is old.
     "spark.databricks.delta.retentionDurationCheck.enabled": "false",
 }
+_JAVA = "-XX:+UseSerialGC -Duser.timezone=UTC"
+_COMPILED: Mapping[str, str] = {
+    "short": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=192m",
+    "long": "-XX:ReservedCodeCacheSize=256m",
+}
+"""How much Java makes of code that runs often: what is hot pays for it after some minutes."""
 _INCREMENTAL = "spark.databricks.delta.incremental.commit.enabled"
 _OWN = "the checksum that Delta derived from the table's last one is wrong after its commit"
 _DELTA = "org.apache.spark.sql.delta"
@@ -51,10 +56,11 @@ _DELTA = "org.apache.spark.sql.delta"
 class Referee:
     """A session with Delta's extensions, and what can be asked of it."""
 
-    def __init__(self, jars: Path, folder: Path) -> None:
+    def __init__(self, jars: Path, folder: Path, length: str) -> None:
         builder = SparkSession.builder.master("local[2]").appName("referee")
         places = {
             "spark.driver.extraClassPath": str(jars / "*"),
+            "spark.driver.extraJavaOptions": f"{_JAVA} {_COMPILED[length]}",
             "spark.sql.warehouse.dir": str(folder / "warehouse"),
             "spark.local.dir": str(folder / "local"),
         }
@@ -67,6 +73,7 @@ class Referee:
     def requests(self) -> Mapping[str, Callable[..., Any]]:
         return {
             "sql": self.sql,
+            "look_back": self.look_back,
             "write": self.write,
             "call": self.call,
             "verify": self.verify,
@@ -89,6 +96,25 @@ class Referee:
         made = {name: self._spark.sql(query) for name, query in (frames or {}).items()}
         return _answer(self._spark.sql(text, args, **made))
 
+    def look_back(self, path: str, versions: list[int], extra: list[str]) -> list[Any]:
+        """Of each version its columns and rows, and what is wrong with its checksum, if it has one.
+
+        As VERSION AS OF has them, but each table state is made once and not twice.
+        """
+        log, none = self._log(path), self._jvm.scala.Option.empty()
+        return [
+            self._looked_back(log, log.getSnapshotAt(version, none, none, False), extra)
+            for version in versions
+        ]
+
+    def _looked_back(self, log: Any, snapshot: Any, extra: list[str]) -> list[Any]:
+        every, some = self._object("scala.collection.immutable.Nil"), self._jvm.scala.Some
+        relation = log.createRelation(every, some(snapshot), self._jvm.scala.Option.empty(), True)
+        frame = DataFrame(self._spark._jsparkSession.baseRelationToDataFrame(relation), self._spark)
+        answer = _answer(frame.selectExpr("*", *extra))
+        crc = Path(log.logPath().toUri().getPath(), f"{snapshot.version():020d}.crc")
+        return [answer["columns"], answer["rows"], self._wrong(snapshot) if crc.exists() else None]
+
     def write(self, query: str, path: str, mode: str, options: dict[str, str]) -> None:
         """Write the rows of a query by a DataFrame's writer, some options of which SQL does not have."""
         self._spark.sql(query).write.format("delta").mode(mode).options(**options).save(path)
@@ -107,7 +133,9 @@ class Referee:
 
     def _complaint(self, log: Any, version: int) -> str | None:
         none = self._jvm.scala.Option.empty()
-        snapshot = log.getSnapshotAt(version, none, none, False)
+        return self._wrong(log.getSnapshotAt(version, none, none, False))
+
+    def _wrong(self, snapshot: Any) -> str | None:
         if snapshot.checksumOpt().isEmpty():
             return "it cannot be read"
         try:
@@ -171,8 +199,11 @@ def _imported(folder: str, name: str) -> Any:
 
 
 def _answer(frame: DataFrame) -> dict[str, Any]:
-    columns = [[field.name, field.dataType.simpleString()] for field in frame.schema.fields]
-    return {"columns": columns, "rows": [dump(row) for row in plain_rows(frame)]}
+    return {"columns": _columns(frame), "rows": [dump(row) for row in plain_rows(frame)]}
+
+
+def _columns(frame: DataFrame) -> list[list[str]]:
+    return [[field.name, field.dataType.simpleString()] for field in frame.schema.fields]
 
 
 def _answers(referee: Referee, requests: TextIO) -> Iterator[dict[str, Any]]:
@@ -199,16 +230,16 @@ def condition_of(thrown: Any) -> str:
         return ""
 
 
-def main(jars: Path, folder: Path) -> None:
+def main(jars: Path, folder: Path, length: str) -> None:
     """Answer until the input ends."""
     # Spark and its JVM print to what they take for the output; only answers may come there.
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
-    referee = Referee(jars, folder)
+    referee = Referee(jars, folder, length)
     print(json.dumps({"answer": "ready"}), file=answers, flush=True)
     for answer in _answers(referee, sys.stdin):
         print(json.dumps(answer), file=answers, flush=True)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    main(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3])

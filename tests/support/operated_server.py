@@ -41,6 +41,8 @@ class Answer:
     status: int
     headers: Mapping[str, str]
     body: bytes
+    cookies: tuple[str, ...] = ()
+    """Every cookie that it sets, where ``headers`` have the last one alone."""
 
     @property
     def json(self) -> Any:
@@ -82,7 +84,8 @@ def ask(
         connection.request(method, path, body=body, headers=dict(headers or {}))
         got = connection.getresponse()
         found = {name.lower(): value for name, value in got.getheaders()}
-        return Answer(got.status, found, got.read())
+        cookies = tuple(value for name, value in got.getheaders() if name.lower() == "set-cookie")
+        return Answer(got.status, found, got.read(), cookies)
     finally:
         connection.close()
 

@@ -1,8 +1,9 @@
 """A program that streams a table of a lake into another one, and dies at some step of a batch.
 
-``python -m tests.support.stream_sources lake checkpoint files point number`` streams ``s.source`` into
-``s.target``, which the first batch makes if there is none, with so many files in a batch, and dies when it
-comes to that point for the given time; ``never`` has it come to an end.
+``python -m tests.support.stream_sources lake checkpoint files point number`` streams ``s.source`` and
+``s.more``, two sources of one query, into ``s.target``, which the first batch makes if there is none, with so
+many files of the first in a batch, and one more of the other. It dies when it comes to that point for the
+given time; ``never`` has it come to an end.
 """
 
 import os
@@ -59,7 +60,8 @@ def _main(lake: str, checkpoint: str, files: str, point: str, number: str) -> No
     _step(_TableSource, "commit", before=lambda: passes(NEXT))
     _step(OpenedTable, "commit", before=lambda: passes(WRITTEN), after=lambda: passes(COMMITTED))
     with headgate.connect(lake) as opened:
-        stream = opened.table("s.source").read_stream(max_files_per_trigger=int(files))
+        first = opened.table("s.source").read_stream(max_files_per_trigger=int(files))
+        stream = first.union(opened.table("s.more").read_stream(max_files_per_trigger=int(files) + 1))
         opened.write_stream(stream, "s.target", checkpoint=checkpoint, available_now=True).awaitTermination()
     spark.stop()
 

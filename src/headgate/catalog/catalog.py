@@ -33,7 +33,7 @@ from headgate.catalog.handover.recovery import RecoveryWriter
 from headgate.catalog.handover.release import Releases
 from headgate.catalog.integrity import CatalogAuditor
 from headgate.catalog.ports.access import OWNER, AccessControl, AccessTokens, acting_principal
-from headgate.catalog.ports.catalog import Policies
+from headgate.catalog.ports.catalog import NO_POLICIES, Policies
 from headgate.catalog.ports.commits import (
     Lost,
     Open,
@@ -50,7 +50,7 @@ from headgate.catalog.ports.groups import GroupLost, GroupOutcome, GroupProposal
 from headgate.catalog.ports.handover import ReleaseStatus
 from headgate.catalog.ports.integrity import TableBooks
 from headgate.catalog.ports.ledger import Ledger
-from headgate.catalog.ports.policies import CommitPolicy
+from headgate.catalog.ports.policies import CommitRehearsals
 from headgate.catalog.ports.recovery import CatalogRecovery
 from headgate.catalog.ports.serving import CommitRecord, LoadedTable, LogHints
 from headgate.catalog.ratification import multi_table, refusals
@@ -63,6 +63,7 @@ from headgate.catalog.ratification.publication import PublishedWatermarks
 from headgate.catalog.ratification.published_probe import PublishedProbe
 from headgate.catalog.ratification.ratifier import Ratifier
 from headgate.catalog.ratification.ratify import Candidate, RatificationTerms, UnknownVersionPublished
+from headgate.catalog.ratification.rehearsals import Rehearsals
 from headgate.catalog.store import commit_store, grant_store, loading, opening, transfer_store
 from headgate.catalog.store.opening import TableOpening
 from headgate.clock import World
@@ -85,7 +86,7 @@ class Catalog:
         limits: UnpublishedLimits = DEFAULT_LIMITS,
     ) -> None:
         self._database, self._world = database, world
-        self._principal, self._policies = OWNER, _no_policies
+        self._principal, self._policies = OWNER, NO_POLICIES
         self._directory = directory = DatabaseDirectory(database, warehouse, locate, world)
         self.events, self.leases = EventLog(database, world), Leases(database, world)
         self.permissions = DatabaseMaintenancePermissions(database, world)
@@ -143,6 +144,10 @@ class Catalog:
     @property
     def externals(self) -> ExternalTables:
         return DatabaseExternalTables(self._database, self.warehouse, self._world, self._principal)
+
+    @property
+    def rehearsals(self) -> CommitRehearsals:
+        return Rehearsals(self._proposals, self._terms, Proposer(self._principal, self._policies()))
 
     def propose(self, proposal: Proposal) -> Ratified | Lost[RatifiedCommit] | Unknown:
         try:
@@ -366,15 +371,13 @@ class Catalog:
         return self._external_commits.ahead() if self._principal == OWNER else ()
 
     def accept_version(self, name: TableName, version: Version) -> Version:
-        standing = Proposer(self._principal, self._policies())
-        return self._external_commits.accept(self.resolve(name).table_id, version, standing)
+        table_id, standing = self.resolve(name).table_id, Proposer(self._principal, self._policies())
+        return self._external_commits.accept(table_id, version, standing)
 
     def set_aside_version(self, name: TableName, version: Version) -> str:
-        entry = self.resolve(name)
+        entry, by = self.resolve(name), self._principal
         externals = ExternalReview(self._database, self._world, self._terms.partitionings)
-        return externals.set_aside(
-            entry.table_id, self._directory.locate(entry.location), version, self._principal
-        )
+        return externals.set_aside(entry.table_id, self._directory.locate(entry.location), version, by)
 
     def mark_published(self, table_id: TableId, version: Version) -> None:
         self.publications.mark(table_id, version)
@@ -394,7 +397,3 @@ class Catalog:
         with self._database.reading() as db:
             for table_id in table_ids:
                 grant_store.require_visible(db, self._principal, table_id)
-
-
-def _no_policies() -> Mapping[str, CommitPolicy]:
-    return {}

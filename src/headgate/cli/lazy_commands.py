@@ -31,6 +31,21 @@ COMMANDS: tuple[LazyCommand, ...] = (
         "Check that tables are whole: log, catalog, checkpoints, checksums, data files.",
     ),
     LazyCommand(
+        "sql",
+        "headgate.cli.shell.command:sql",
+        "Run SQL over a lake: in an interactive shell, or from the command line, files or a pipe.",
+    ),
+    LazyCommand(
+        "top",
+        "headgate.cli.live.command:top",
+        "Watch a lake: its busiest tables, what waits to be published, refusals, events and leases.",
+    ),
+    LazyCommand(
+        "stream",
+        "headgate.cli.streams.command:app",
+        "Read a table as it grows, and see which streams write to tables.",
+    ),
+    LazyCommand(
         "recover",
         "headgate.cli.upkeep.recover:recover",
         "Rebuild a lost catalog, or bring one that was restored up to date, from the logs of its tables.",

@@ -22,6 +22,7 @@ from headgate.catalog.coordinator.ledger import MemoryLedger
 from headgate.catalog.coordinator.ledger_coordinator import LedgerCoordinator
 from headgate.catalog.coordinator.publishing_coordinator import PublishingCoordinator
 from headgate.catalog.ports.coordinator import CommitCoordinator, CoordinatorBuilder
+from headgate.catalog.ports.ledger import Ledger
 from headgate.catalog.targets import is_http
 from headgate.errors import InvalidRequest
 from headgate.plugins.registry import PluginKind, Registry
@@ -38,6 +39,7 @@ __all__ = [
     "find",
     "find_coordinator",
     "in_memory",
+    "over_ledger",
     "register",
     "registered",
     "unregister",
@@ -57,6 +59,14 @@ def in_memory(*, batch: int = 1) -> CommitCoordinator:
     Every version that is a multiple of ``batch`` is published with all before it.
     """
     return LedgerCoordinator(MemoryLedger(), batch)
+
+
+def over_ledger(ledger: Ledger, *, batch: int = 1) -> CommitCoordinator:
+    """An owner that keeps what it decides in this ledger; those over equal ledgers are equal.
+
+    Every version that is a multiple of ``batch`` is published with all before it.
+    """
+    return LedgerCoordinator(ledger, batch)
 
 
 def _lake_coordinator(conf: Mapping[str, str]) -> CommitCoordinator:

@@ -12,6 +12,7 @@ from litestar.di import Provide
 from litestar.openapi.config import OpenAPIConfig
 
 from headgate.server.audit import AuditMiddleware
+from headgate.server.auth.code_flow import issuer_sign_ins
 from headgate.server.caller import Authenticator, provide_caller, provide_lakes
 from headgate.server.console.router import ROUTER as CONSOLE
 from headgate.server.console.session import SessionSeal, new_key
@@ -29,6 +30,8 @@ from headgate.server.routes.access.router import ROUTER as ACCESS
 from headgate.server.routes.delta.router import ROUTER as DELTA
 from headgate.server.routes.events.router import ROUTER as EVENTS
 from headgate.server.routes.operations.router import ROUTER as OPERATIONS
+from headgate.server.routes.own.direct_operations import DirectOperations
+from headgate.server.routes.own.operation_routes import OperationParts
 from headgate.server.routes.own.router import ROUTER as OWN
 from headgate.server.routes.unity.router import ROUTER as UNITY
 from headgate.server.settings import ServerSettings
@@ -56,6 +59,7 @@ class ServerParts:
 def create_app(parts: ServerParts) -> Litestar:
     """The application over these lakes; handlers ask for ``caller``, ``lakes``, ``operations``, ``state``."""
     operations = parts.operations
+    own = OperationParts(parts.lakes, parts.authenticator, parts.credentials)
     app = Litestar(
         route_handlers=[DELTA, UNITY, OWN, ACCESS, CONTROL, EVENTS, OPERATIONS, CONSOLE],
         middleware=[AuditMiddleware()],
@@ -65,10 +69,14 @@ def create_app(parts: ServerParts) -> Litestar:
                 "authenticator": parts.authenticator,
                 "delta_api": parts.delta_api,
                 "credential_vendor": parts.credentials,
+                "operation_parts": own,
                 "commit_reports": MeasuredCommits(operations.metrics),
                 "operations": operations,
                 "webhooks": parts.webhooks,
-                "console": ConsoleParts(SessionSeal(parts.console_key, operations.settings)),
+                "console": ConsoleParts(
+                    SessionSeal(parts.console_key, operations.settings),
+                    issuer_sign_ins(operations.settings.issuers),
+                ),
             }
         ),
         dependencies={
@@ -88,10 +96,11 @@ def create_app(parts: ServerParts) -> Litestar:
         logging_config=None,
     )
     app.asgi_handler = OperationsLayer(
-        app.asgi_handler,
+        DirectOperations(app.asgi_handler, own, operations),
         operations.settings,
         operations.metrics,
         operations.drain,
+        operations.access,
         parts.authenticator.authenticate,
     )
     return app

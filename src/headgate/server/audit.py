@@ -16,7 +16,7 @@ from typing_extensions import override
 
 from headgate.redaction import redact
 from headgate.server.caller import Caller
-from headgate.server.operations.logs import FIELDS, FieldsAsLine
+from headgate.server.operations.logs import FieldsAsLine, log_fields
 from headgate.server.request_record import current_request_id
 
 AUDIT = logging.getLogger("headgate.audit")
@@ -51,23 +51,23 @@ class AuditMiddleware(ASGIMiddleware):
 
 def record_call(call: Mapping[str, object]) -> None:
     """Write one call down: as a line, and as fields for handlers that know what to do with them."""
-    AUDIT.info(FieldsAsLine("call", call), extra={FIELDS: call})
+    log_fields(AUDIT, FieldsAsLine("call", call), call)
+
+
+def record_answer(scope: Scope, status: int, caller: Caller | None, *, reads: bool) -> None:
+    """Write down how a call was answered, unless it was answered and changes nothing."""
+    if status >= 400 or not reads:
+        record_call(_call(scope, status, caller))
 
 
 def _record_if_told(scope: Scope, status: int) -> None:
-    if _is_told(scope, status):
-        record_call(_call(scope, status))
-
-
-def _is_told(scope: Scope, status: int) -> bool:
     handler: Any = scope.get("route_handler")
     reads = scope.get("method") in _READING or bool(handler is not None and handler.opt.get(CHANGES_NOTHING))
-    return status >= 400 or not reads
-
-
-def _call(scope: Scope, status: int) -> dict[str, object]:
     state: Mapping[str, Any] = scope.get("state") or {}
-    caller: Caller | None = state.get("caller")
+    record_answer(scope, status, state.get("caller"), reads=reads)
+
+
+def _call(scope: Scope, status: int, caller: Caller | None) -> dict[str, object]:
     client = scope.get("client")
     return {
         "principal": None if caller is None else str(caller.principal),

@@ -63,22 +63,31 @@ class NoAuthentication(Authenticator):
         return self.authenticate(authorization)
 
 
-async def provide_caller(request: Request[object, object, State], state: State) -> Caller:
-    """Who asks; asked for by handlers as ``caller``. It takes one of the caller's places until the answer."""
-    authenticator, shown = cast("Authenticator", state.authenticator), request.headers.get("authorization")
-    caller = authenticator.recall(shown)
+async def identify(authenticator: Authenticator, authorization: str | None, operations: Operations) -> Caller:
+    """Who presents this ``Authorization`` header; it takes one of the caller's places until the answer."""
+    caller = authenticator.recall(authorization)
     if caller is None:
-        caller = await asyncio.to_thread(authenticator.authenticate, shown)
-    request.state.caller = caller
+        caller = await asyncio.to_thread(authenticator.authenticate, authorization)
     record = current_request()
     if record is not None:
         record.principal = caller.principal
-        operations: Operations = state.operations
         record.ending.append(operations.requests.take(caller.principal))
+    return caller
+
+
+async def provide_caller(request: Request[object, object, State], state: State) -> Caller:
+    """Who asks; asked for by handlers as ``caller``."""
+    shown = request.headers.get("authorization")
+    caller = await identify(cast("Authenticator", state.authenticator), shown, state.operations)
+    request.state.caller = caller
     return caller
 
 
 def provide_lakes(caller: NamedDependency[Caller], state: State) -> ServedLakes:
     """The lakes that there are for who asks; asked for by handlers as ``lakes``."""
-    lakes: ServedLakes = state.lakes
+    return visible_lakes(state.lakes, caller)
+
+
+def visible_lakes(lakes: ServedLakes, caller: Caller) -> ServedLakes:
+    """Those of the lakes that the caller's credentials are good for."""
     return lakes if caller.lake is None else lakes.only(caller.lake)

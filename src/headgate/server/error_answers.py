@@ -7,11 +7,12 @@ Whatever is not a ``HeadgateError`` is answered 500 without details, which are i
 import logging
 from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from litestar import MediaType, Request, Response
 from litestar.exceptions import HTTPException
+from litestar.types import HTTPScope
 
 from headgate import errors
 from headgate.catalog.wire.lake_description import CALL_ID, is_call_id
@@ -152,6 +153,24 @@ def answer_by_path(request: Request[Any, Any, Any], error: Exception) -> Respons
     """The answer to what no route saw, such as a path that there is not, in the dialect of its neighbours."""
     path = request.scope["path"]
     return next(dialect for prefix, dialect in DIALECTS if path.startswith(prefix))(request, error)
+
+
+class PlainAnswer(NamedTuple):
+    """An answer as a server sends it."""
+
+    status: int
+    headers: list[tuple[bytes, bytes]]
+    body: bytes
+
+
+def plain_answer(scope: HTTPScope, error: Exception) -> PlainAnswer:
+    """The answer to an error that was raised outside of the framework, in the dialect of its path."""
+    answer = answer_by_path(Request(scope), error)
+    content = answer.content
+    body = content if isinstance(content, bytes) else msgspec.json.encode(content)
+    headers = [(name.lower().encode(), value.encode()) for name, value in answer.headers.items()]
+    headers += [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    return PlainAnswer(answer.status_code or 500, headers, body)
 
 
 ANSWER_BY_PATH: Answers = {Exception: answer_by_path}

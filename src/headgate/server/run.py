@@ -157,6 +157,7 @@ async def _serve(app: Litestar, operations: Operations, listening: Callable[[], 
     operations.drain.begin()
     if not await operations.drain.wait_until_empty(settings.drain_seconds):
         _LOG.warning("%s requests had no answer when the server stopped", operations.drain.in_flight)
+    operations.access.write()
     server.stop()  # type: ignore[no-untyped-call]
     await serving
 

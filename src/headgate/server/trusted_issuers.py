@@ -35,6 +35,8 @@ class TrustedIssuer(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """Before every name: keeps apart those whom two issuers call the same."""
     groups_claim: str | None = None
     algorithms: tuple[str, ...] = ("RS256", "ES256")
+    client_id: str | None = None
+    """By which the console is known to it, if people sign in at its page; one of the audiences."""
 
 
 def read_issuers(written: Sequence[Mapping[str, Any]]) -> tuple[TrustedIssuer, ...]:
@@ -66,6 +68,11 @@ def check_issuer(trusted: TrustedIssuer) -> None:
             "would be good here too"
         )
     check_address(trusted.jwks_url or trusted.issuer)
+    if trusted.client_id is not None and trusted.client_id not in trusted.audiences:
+        raise InvalidRequest(
+            f"the client_id {trusted.client_id!r} is no audience of the issuer {trusted.issuer!r}: tokens of "
+            "people who sign in at its page would be refused, so name it among the audiences"
+        )
     if unsafe := set(trusted.algorithms) - set(ALGORITHMS):
         known = ", ".join(ALGORITHMS)
         raise InvalidRequest(f"{min(unsafe)} is no algorithm with a public key: use some of {known}")

@@ -1,7 +1,7 @@
 """What Headgate asks of an object store: six verbs, one of them conditional."""
 
 from collections.abc import Iterator
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import msgspec
 from typing_extensions import Buffer
@@ -55,3 +55,24 @@ class Store(Protocol):
     def delete(self, path: str) -> None:
         """Remove the object; no error if it does not exist."""
         ...
+
+
+@runtime_checkable
+class NewObjectPut(Protocol):
+    """A store in which an object that nobody can know yet is made durable with less work than others."""
+
+    def put_new(self, path: str, data: Buffer) -> None:
+        """Create the object, or raise ``ObjectExists``; durable and whole once this returns.
+
+        Until then who lists the folder may see a part of it, and a crash may leave one: so it is for names
+        that are made up anew and told to nobody before, as those of data files are.
+        """
+        ...
+
+
+def put_new(store: Store, path: str, data: Buffer) -> None:
+    """Create an object of a name that is made up anew and told to nobody before this returns."""
+    if isinstance(store, NewObjectPut):
+        store.put_new(path, data)
+    else:
+        store.put(path, data)

@@ -3,8 +3,8 @@
 from random import Random
 
 import headgate
-from tests.support.histories.compare import compare_rows
-from tests.support.histories.model import State, condition
+from tests.support.histories.compare import compare_latest
+from tests.support.histories.model import condition
 from tests.support.histories.steps import Now, Site, Step
 
 
@@ -21,16 +21,12 @@ def shallow_clone(random: Random, now: Now) -> Step:
             lake.clone(site.path, "s.clone", shallow=True)
             place = lake.release("s.clone").location
         site.delta.sql(f"DELETE FROM delta.`{place}` WHERE {where.text()}")
-        _compare(site.at(place), cloned)
+        compare_latest(site.at(place), cloned)
 
     def theirs(site: Site) -> None:
         clone = site.at(f"{site.path}-clone-{serial}")
         site.sql(f"CREATE TABLE delta.`{clone.path}` SHALLOW CLONE {{t}}")
         clone.table.delete(where.text(), spark=site.spark)
-        _compare(clone, cloned)
+        compare_latest(clone, cloned)
 
     return Step(f"clone it, and delete of the clone {where.text()}", ours, theirs, now.state)
-
-
-def _compare(clone: Site, state: State) -> None:
-    compare_rows(clone, clone.latest(), state, tracked=False)

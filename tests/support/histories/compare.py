@@ -2,9 +2,11 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from pyspark.sql import DataFrame
 
 import headgate
 from headgate.errors import HeadgateError
@@ -13,7 +15,7 @@ from tests.support.histories.model import UNKNOWN, Row, State
 from tests.support.histories.steps import Site
 from tests.support.plain_rows import plain_rows
 
-_IDS = ", _metadata.row_id AS _row_id, _metadata.row_commit_version AS _row_commit_version"
+_IDS = ("_metadata.row_id AS _row_id", "_metadata.row_commit_version AS _row_commit_version")
 _SIGNS = {"insert": 1, "update_postimage": 1, "delete": -1, "update_preimage": -1}
 
 
@@ -38,22 +40,50 @@ def _without(row: Row, place: int) -> Row:
     return (*row[:place], *row[place + 1 :])
 
 
-def compare_rows(site: Site, version: int, state: State, *, tracked: bool) -> None:
-    """The rows of a version, with their ids if they are tracked, and its columns."""
-    (columns, ours), (also, theirs) = (
-        _ours(site, version, tracked=tracked),
-        _theirs(site, version, tracked=tracked),
-    )
+def compare_latest(site: Site, state: State) -> None:
+    """The rows and columns of the newest version, as either finds it who asks for no other."""
+    answer = site.delta.read(site.path)
+    _compare("the latest version", _latest(site), Found(list(answer.columns), answer.rows), state)
+
+
+def compare_ours(site: Site, state: State) -> None:
+    """The rows and columns of the newest version, as Headgate finds it."""
+    found = _latest(site)
+    _compare("the latest version", found, found, state)
+
+
+def compare_versions(site: Site, states: Mapping[int, State], *, tracked: bool) -> None:
+    """The rows and columns of these versions, with ids of rows if they are tracked, and their checksums."""
+    theirs = site.delta.look_back(site.path, [*states], _IDS if tracked else ())
+    for (version, state), seen in zip(states.items(), theirs, strict=True):
+        frame = site.table.read(version=version, row_ids=tracked, spark=site.spark)
+        ours = Found(_columns(frame), plain_rows(frame))
+        _compare(f"version {version}", ours, Found(list(seen.answer.columns), seen.answer.rows), state)
+        if tracked:
+            ids = [row[-2] for row in ours.rows]
+            assert len({*ids}) == len(ids) and None not in ids, f"ids of version {version}: {ids}"
+        assert seen.complaint is None, (
+            f"Delta finds the checksum of version {version} wrong: {seen.complaint}"
+        )
+
+
+@dataclass(frozen=True)
+class Found:
+    """What an engine has of a version."""
+
+    columns: list[tuple[str, str]]
+    rows: list[Row]
+
+
+def _compare(what: str, ours: Found, theirs: Found, state: State) -> None:
     wanted = [(column.name, _simple(column.kind.sql)) for column in state.columns]
-    assert columns == also, f"columns of version {version}"
-    assert columns[: len(wanted)] == wanted, f"columns of version {version}"
+    assert ours.columns == theirs.columns, f"columns of {what}"
+    assert ours.columns[: len(wanted)] == wanted, f"columns of {what}"
     for engine, found in (("Headgate", ours), ("Delta", theirs)):
-        rows = Counter(row[: len(wanted)] for row in found)
-        assert rows == state.counted, _difference(f"{engine}, version {version}", rows, state.counted)
-    assert Counter(ours) == Counter(theirs), _difference("ids", Counter(ours), Counter(theirs))
-    if tracked:
-        ids = [row[-2] for row in ours]
-        assert len({*ids}) == len(ids) and None not in ids, f"ids of version {version}: {ids}"
+        rows = Counter(row[: len(wanted)] for row in found.rows)
+        assert rows == state.counted, _difference(f"{engine}, {what}", rows, state.counted)
+    one, other = Counter(ours.rows), Counter(theirs.rows)
+    assert one == other, _difference(f"ids of {what}", one, other)
 
 
 def compare_statistics(site: Site, state: State) -> None:
@@ -76,18 +106,13 @@ def _difference(what: str, found: Counter[Row], wanted: Counter[Row]) -> str:
     return f"{what}: too many {[*(found - wanted).elements()]}, missing {[*(wanted - found).elements()]}"
 
 
-_Found = tuple[list[tuple[str, str]], list[Row]]
+def _columns(frame: DataFrame) -> list[tuple[str, str]]:
+    return [(field.name, field.dataType.simpleString()) for field in frame.schema.fields]
 
 
-def _ours(site: Site, version: int, *, tracked: bool) -> _Found:
-    frame = site.table.read(version=version, row_ids=tracked, spark=site.spark)
-    return [(field.name, field.dataType.simpleString()) for field in frame.schema.fields], plain_rows(frame)
-
-
-def _theirs(site: Site, version: int, *, tracked: bool) -> _Found:
-    ids = _IDS if tracked else ""
-    found = site.delta.sql(f"SELECT *{ids} FROM delta.`{site.path}` VERSION AS OF {version}")
-    return list(found.columns), found.rows
+def _latest(site: Site) -> Found:
+    frame = site.table.read(spark=site.spark)
+    return Found(_columns(frame), plain_rows(frame))
 
 
 def compare_changes(site: Site, states: Mapping[int, State], versions: Sequence[int]) -> None:
@@ -146,15 +171,13 @@ def _check_balance(changes: Counter[Row], version: int, before: State, after: St
 
 
 def compare_table(site: Site, metrics: Mapping[int, Mapping[str, int]]) -> None:
-    """What both tell of the table besides its rows, and what either finds wrong with the other's log."""
+    """What both tell of the table besides its rows, and what Headgate finds wrong with the log of both."""
     _compare_history(site, metrics)
     _compare_detail(site)
     domains = {
         name: text for name, text in site.delta.domains(site.path).items() if not name.startswith("delta.")
     }
     assert {k: v for k, v in site.table.domains().items() if not k.startswith("delta.")} == domains
-    complaints = {version: said for version, said in site.delta.verify(site.path).items() if said is not None}
-    assert not complaints, f"Delta finds checksums wrong: {complaints}"
     report = headgate.check_path(site.path)
     assert report.is_clean, f"Headgate finds the table wrong: {report.findings}"
 

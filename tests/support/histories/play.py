@@ -1,9 +1,13 @@
-"""One history: steps of either engine by chance, after each of which both read what the model says.
+"""One history: steps of either engine by chance, after which both read in every version what the model says.
+
+Headgate reads a version as the newest when it is made, and both read it by its number: versions never change,
+and Delta takes a second of a processor to work out the state of one. At the end both read the newest.
 
 What it does depends on its seed alone. What differs ends it with the seed, the shape and the steps so far.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from random import Random
 
@@ -12,14 +16,16 @@ from tests.support.delta_spark import Refused
 from tests.support.histories import chances, row_steps, shapes
 from tests.support.histories.compare import (
     compare_changes,
-    compare_rows,
+    compare_latest,
+    compare_ours,
     compare_statistics,
     compare_table,
+    compare_versions,
     settled,
 )
 from tests.support.histories.model import State
 from tests.support.histories.shapes import Shape
-from tests.support.histories.steps import Engine, Now, Site, Step
+from tests.support.histories.steps import Draw, Engine, Now, Site, Step
 
 STEPS = 12
 _WIDTH = 300
@@ -60,15 +66,40 @@ def play(seed: int, site: Site, steps: int = STEPS) -> History:
     """Play the history of this seed to its end."""
     random = Random(seed)
     history = History(seed, site, random, shapes.draw(random))
-    try:
+    with _told_of(history):
         _make(history)
         for _ in range(steps):
             _take(history)
-        _look_back(history)
-        compare_table(site, history.metrics)
+        _finish(history)
+    return history
+
+
+def play_steps(site: Site, shape: Shape, draws: Sequence[tuple[Engine, Draw]]) -> History:
+    """Play these steps on a table of this shape that Headgate makes, and look back at the end."""
+    history = History(0, site, Random(0), shape)
+    with _told_of(history):
+        shape.make_ours(site.path)
+        _record(history, Step("create", None, None, shape.state), Engine.HEADGATE)
+        for engine, draw in draws:
+            step = draw(history.random, history.now())
+            assert step is not None
+            _carry_out(history, step, engine)
+        _finish(history)
+    return history
+
+
+@contextmanager
+def _told_of(history: History) -> Iterator[None]:
+    try:
+        yield
     except Exception as exc:
         raise Different(_told(history, exc)) from exc
-    return history
+
+
+def _finish(history: History) -> None:
+    _look_back(history)
+    compare_latest(history.site, history.versions[max(history.versions)])
+    compare_table(history.site, history.metrics)
 
 
 def _told(history: History, exc: Exception) -> str:
@@ -92,7 +123,7 @@ def _make(history: History) -> None:
         shape.make_ours(site.path)
     else:
         site.delta.sql(shape.make_theirs(site.path))
-    _record(history, Step("create", None, None, shape.state))
+    _record(history, Step("create", None, None, shape.state), engine)
     _carry_out(history, row_steps.append(history.random, history.now()), _engine(history.random))
 
 
@@ -124,18 +155,22 @@ def _carry_out(history: History, step: Step, engine: Engine) -> None:
     made = range(before + 1, history.site.latest() + 1)
     history.lines[-1] = f"{[*made]} {history.lines[-1]}"
     assert not (step.forbidden and made), "a version was made"
-    _record(history, step)
+    _record(history, step, engine)
     if len(made) == 1:
         history.metrics[made[0]] = step.metrics
 
 
-def _record(history: History, step: Step) -> None:
-    """Have both read the table, and remember the versions that the step made."""
+def _record(history: History, step: Step, engine: Engine) -> None:
+    """Read the table, and remember the versions that the step made.
+
+    Delta says what it takes from the statistics of Headgate; the rows it reads later, by the version.
+    """
     latest = history.site.latest()
     first = max(history.versions, default=-1) + 1
     state = settled(history.site, step.after, history.given)
-    compare_rows(history.site, latest, state, tracked=False)
-    compare_statistics(history.site, state)
+    compare_ours(history.site, state)
+    if engine is Engine.HEADGATE:
+        compare_statistics(history.site, state)
     if step.forgets:
         history.versions.clear()
         history.pending.clear()
@@ -150,12 +185,18 @@ def _record(history: History, step: Step) -> None:
 
 def _look_back(history: History) -> None:
     """Have both read all versions again that can be read in these columns, and what changed in them."""
-    for version in history.pending:
-        tracked = history.properties[version].get("delta.enableRowTracking") == "true"
-        compare_rows(history.site, version, history.versions[version], tracked=tracked)
+    for tracked in (True, False):
+        alike = [version for version in history.pending if _tracked(history, version) is tracked]
+        compare_versions(
+            history.site, {version: history.versions[version] for version in alike}, tracked=tracked
+        )
     feed = [
         version for version in history.pending
         if history.properties[version].get("delta.enableChangeDataFeed") == "true"
     ]  # fmt: skip
     compare_changes(history.site, history.versions, feed)
     history.pending.clear()
+
+
+def _tracked(history: History, version: int) -> bool:
+    return history.properties[version].get("delta.enableRowTracking") == "true"

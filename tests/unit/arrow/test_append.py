@@ -499,7 +499,7 @@ def test_files_of_a_write_that_fails_in_the_middle_go(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = new_table(tmp_path / "t", column("id", "long"), column("p", "long"), by=("p",))
-    put = table.log.store.put
+    put = table.log.store.put_new
     calls = []
 
     def put_some(path: str, data: Any) -> None:
@@ -508,7 +508,7 @@ def test_files_of_a_write_that_fails_in_the_middle_go(
             raise StorageUnavailable("the disk is full", path=path, operation="put")
         put(path, data)
 
-    monkeypatch.setattr(table.log.store, "put", put_some)
+    monkeypatch.setattr(table.log.store, "put_new", put_some)
     with pytest.raises(StorageUnavailable):
         table.append([{"id": n, "p": n} for n in range(5)])
 

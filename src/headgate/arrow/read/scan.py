@@ -67,7 +67,7 @@ def to_arrow(table: OpenedTable, snapshot: Snapshot, asked: RowRequest = ALL_ROW
     keep = partial(_keep, wanted, tuple(field.name for field in shown))
     empty = keep(reader.schema.empty_table())
     pieces = (
-        _read(reader, _live_files(table, files), keep)
+        _read(reader, live_files(table, files), keep)
         if asked.limit is None
         else _read_some(reader, _live_files_by_need(table, files), keep, asked.limit)
     )
@@ -159,10 +159,11 @@ def _select_files(table: OpenedTable, snapshot: Snapshot, wanted: Predicate | No
 def _live_files_by_need(table: OpenedTable, files: pa.Table) -> Iterator[LiveFile]:
     """The files, a few at a time: of a million that a table has a limit may need one."""
     for start in range(0, files.num_rows, _FILES_AT_ONCE):
-        yield from _live_files(table, files.slice(start, _FILES_AT_ONCE))
+        yield from live_files(table, files.slice(start, _FILES_AT_ONCE))
 
 
-def _live_files(table: OpenedTable, files: pa.Table) -> list[LiveFile]:
+def live_files(table: OpenedTable, files: pa.Table) -> list[LiveFile]:
+    """Files of a snapshot, which are columns, as what a reader takes."""
     paths, sizes = files["path"].to_pylist(), files["size"].to_pylist()
     values = files["partition_values"].to_pylist()
     vectors = files["deletion_vector"]

@@ -23,6 +23,7 @@ from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.column_mapping import ColumnMappingMode, Path
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
 from headgate.protocol.stats.indexed_columns import indexed_paths
+from headgate.storage import store as store_port
 from headgate.storage.store import Store
 from headgate.table.location import TableLocation
 
@@ -120,7 +121,7 @@ def write_files(
     def write(path: str, piece: PartitionRows) -> AddFile:
         stored = _stored_rows(piece.rows, shape)
         content = _encode(stored, shape, compression)
-        table.store.put(path, content)
+        store_port.put_new(table.store, path, content)
         return AddFile(
             path=path,
             partition_values=piece.values,

@@ -69,8 +69,9 @@ class EventLog:
             return event_store.newest(db)
 
     def list_pending(self) -> None:
-        """Give every event so far its place in the order."""
-        more = True
+        """Give every event so far its place in the order; nothing is written if all have one."""
+        with self._database.reading() as db:
+            more = event_store.has_pending(db)
         while more:
             with self._database.writing() as db:
                 more = event_store.assign_cursors(db, now_ms=self._world.now_ms())

@@ -32,6 +32,8 @@ from headgate.catalog.ports.serving import ReaderCatalog
 
 Policies = Callable[[], Mapping[str, CommitPolicy]]
 """The policies of a program, by their names, as they are at that moment."""
+NO_POLICIES: Policies = dict
+"""Those of a program that has none."""
 
 
 class Upkeep(Protocol):

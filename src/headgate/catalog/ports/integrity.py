@@ -15,6 +15,7 @@ from headgate.catalog.ports.commits import (
 )
 from headgate.protocol.actions import EpochMillis, TxnId, Version
 from headgate.protocol.integrity_findings import Finding, new_finding
+from headgate.protocol.log import timestamps
 
 CATALOG_DATABASE = "the catalog's database"
 
@@ -93,10 +94,10 @@ def check_records(books: CatalogRecords) -> Iterator[Finding]:
         )  # fmt: skip
     newest = books.by_version.get(books.latest)
     if newest is not None and newest.in_commit_timestamp != books.latest_timestamp:
+        ours, other = map(timestamps.format_timestamp, (books.latest_timestamp, newest.in_commit_timestamp))
         yield new_finding(
             "head-timestamp", CATALOG_DATABASE,
-            f"the table's row says {books.latest_timestamp}, that of version {books.latest} says "
-            f"{newest.in_commit_timestamp}",
+            f"the table's row says {ours}, that of version {books.latest} says {other}",
             version=books.latest,
         )  # fmt: skip
     for what in books.torn:

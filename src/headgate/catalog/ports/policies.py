@@ -5,10 +5,11 @@ A policy sees the parsed actions, who proposes them, and the table as it is at t
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from headgate.catalog.ports.access import ForeignKey, Principal, Privilege
-from headgate.catalog.ports.commits import TableId, TableState
+from headgate.catalog.ports.commits import Proposal, TableId, TableState
+from headgate.errors import HeadgateError
 from headgate.protocol.actions import Action, Commit
 from headgate.protocol.log import strict_codec
 
@@ -82,3 +83,26 @@ class CommitPolicy(Protocol):
     def review(self, review: Review) -> Refusal | None:
         """Why the commit is refused; None if, as far as this policy goes, it may be made."""
         ...
+
+
+class CommitRehearsals(Protocol):
+    """Tells what would become of commits, and makes none; on behalf of one principal."""
+
+    def rules(self, table_id: TableId) -> Mapping[str, str]:
+        """The rules that were set for a table's commits, with those of its schema and of the lake."""
+        ...
+
+    def rehearse(self, proposal: Proposal) -> HeadgateError | None:
+        """Why the proposal would be refused as the next version; None if it would be ratified now.
+
+        Nothing is changed and nobody is told. ``TableNotFound`` if there is no such table for who asks.
+        """
+        ...
+
+
+@runtime_checkable
+class RehearsesCommits(Protocol):
+    """A catalog that tells what would become of a commit."""
+
+    @property
+    def rehearsals(self) -> CommitRehearsals: ...

@@ -6,18 +6,18 @@ is all that a client needs to know to go on rightly.
 
 import os
 import secrets
-import ssl
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import urllib3
 from typing_extensions import override
-from urllib3.exceptions import ConnectTimeoutError, HTTPError, NewConnectionError, SSLError
 
 from headgate import tracing
+from headgate.catalog.rest.connections import KeptConnections, NotAnswered, NotConnected
 from headgate.catalog.wire.lake_description import CALL_ID
 from headgate.settings import HttpSettings
+
+_CALL_ID = CALL_ID.lower()
 
 
 class NotSent(Exception):
@@ -47,7 +47,7 @@ class HttpTransport:
         self._settings = settings
         self._authorization = {} if token is None else {"Authorization": f"Bearer {token}"}
         self._lock = threading.Lock()
-        self._pool: tuple[int, urllib3.PoolManager] | None = None
+        self._pool: tuple[int, KeptConnections] | None = None
 
     @override
     def __repr__(self) -> str:
@@ -67,43 +67,39 @@ class HttpTransport:
         named = {CALL_ID: call, **tracing.carrier()} if self._echoes else tracing.carrier()
         sent = {"Content-Type": "application/json", **named, **self._authorization, **headers}
         try:
-            answer = self._connections().request(
-                method, self.root + path, body=body, headers=sent, preload_content=False,
-                redirect=False, retries=False,
-            )  # fmt: skip
-            if self._echoes and answer.headers.get(CALL_ID) != call and answer.status < 400:
-                answer.close()
-                self.close()  # what else waits on these connections may be as late
-                raise AnswerLost("what came is not the answer to this request")
-            return HttpAnswer(answer.status, answer.read(), answer.headers.get("Date"))
-        except (NewConnectionError, ConnectTimeoutError) as exc:
+            answer = self._connections().exchange(method, path, sent, body)
+        except NotConnected as exc:
             raise NotSent(str(exc)) from exc
-        except SSLError as exc:
-            if isinstance(exc.args[0] if exc.args else None, ssl.SSLCertVerificationError):
-                raise NotSent(f"its certificate is not trusted: {exc}") from exc
+        except NotAnswered as exc:
             raise AnswerLost(str(exc)) from exc
-        except (HTTPError, OSError) as exc:
-            raise AnswerLost(str(exc) or type(exc).__name__) from exc
+        if self._echoes and answer.headers.get(_CALL_ID) != call and answer.status < 400:
+            self.close()  # what else waits on these connections may be as late
+            raise AnswerLost("what came is not the answer to this request")
+        return HttpAnswer(answer.status, answer.content, answer.headers.get("date"))
 
     def close(self) -> None:
         """Let go of the connections; others are made when they are needed."""
         with self._lock:
             pool, self._pool = self._pool, None
         if pool is not None and pool[0] == os.getpid():
-            pool[1].clear()
+            pool[1].close()
 
-    def _connections(self) -> urllib3.PoolManager:
+    def _connections(self) -> KeptConnections:
         """Those of this process: two must never speak over one."""
+        pool = self._pool
+        if pool is not None and pool[0] == os.getpid():
+            return pool[1]
         with self._lock:
             if self._pool is None or self._pool[0] != os.getpid():
                 self._pool = os.getpid(), self._new_pool()
             return self._pool[1]
 
-    def _new_pool(self) -> urllib3.PoolManager:
+    def _new_pool(self) -> KeptConnections:
         settings = self._settings
-        return urllib3.PoolManager(
-            maxsize=settings.connections,
-            timeout=urllib3.Timeout(connect=settings.connect_seconds, read=settings.answer_seconds),
-            cert_reqs="CERT_REQUIRED",
-            ca_certs=settings.ca_file,
+        return KeptConnections(
+            self.root,
+            most=settings.connections,
+            connect_seconds=settings.connect_seconds,
+            answer_seconds=settings.answer_seconds,
+            ca_file=settings.ca_file,
         )

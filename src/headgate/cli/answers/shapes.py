@@ -95,4 +95,7 @@ SHAPES: tuple[AnswerShape, ...] = (
 FAILURE = AnswerShape("any command that fails", "headgate.cli.answers.failures:Failure")
 """On stderr."""
 
+ON_PAGES_OF_THEIR_OWN: tuple[str, ...] = ("sql", "top", "stream")
+"""Commands whose JSON is rows of tables or a live view, which their own pages and tests are about."""
+
 TEXT_ONLY: tuple[TextOnly, ...] = (TextOnly("completion", "it prints a script for a shell"),)

@@ -32,8 +32,10 @@ def is_too_far_ahead(stamp: int, now: int, previous: int | None) -> bool:
     return stamp > max(now + MAX_AHEAD_MS, -1 if previous is None else previous + 1)
 
 
-def format_timestamp(moment_ms: int) -> str:
+def format_timestamp(moment_ms: int | None) -> str:
     """A moment for people, such as 2026-01-31T12:00:00.000Z; what no calendar has stays a number."""
+    if moment_ms is None:
+        return "no time"
     try:
         moment = _EPOCH + timedelta(milliseconds=moment_ms)
     except OverflowError:

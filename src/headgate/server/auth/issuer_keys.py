@@ -20,7 +20,7 @@ MIN_INTERVAL_MS = 30 * 1000
 """Between two requests, however many tokens name a key that nobody knows."""
 _LARGEST = 512 * 1024
 _TIMEOUT = urllib3.Timeout(connect=5, read=5)
-_DISCOVERY = "/.well-known/openid-configuration"
+DISCOVERY = "/.well-known/openid-configuration"
 
 _NO_KEYS = (
     urllib3.exceptions.HTTPError,
@@ -86,7 +86,7 @@ class IssuerKeys:
     def _address(self) -> str:
         if self.jwks_url is not None:
             return check_address(self.jwks_url)
-        about = msgspec.json.decode(self.fetch(check_address(self.issuer.rstrip("/") + _DISCOVERY)))
+        about = msgspec.json.decode(self.fetch(check_address(self.issuer.rstrip("/") + DISCOVERY)))
         if not isinstance(about, dict) or about.get("issuer") != self.issuer:
             raise ValueError("the issuer calls itself otherwise")
         return check_address(str(about.get("jwks_uri")))

@@ -35,9 +35,13 @@ def _info(table: VisitedTable, frontier: Frontier, version: Version) -> CommitIn
 
 def read_commit(table: VisitedTable, version: Version) -> Commit | None:
     """All actions of one version; None if its commit is no longer in the log."""
-    frontier = table.committer.frontier(known=version)
-    content = _content(table, frontier, version)
+    content = read_content(table, version)
     return None if content is None else codec.decode(version, content)
+
+
+def read_content(table: VisitedTable, version: Version) -> bytes | None:
+    """The bytes of one version's commit; None if it is no longer in the log."""
+    return _content(table, table.committer.frontier(known=version), version)
 
 
 def _content(table: VisitedTable, frontier: Frontier, version: Version) -> bytes | None:

@@ -9,6 +9,8 @@ back ends the session; all sessions end with the server, which makes a key of it
 
 import secrets
 from collections.abc import Mapping
+from dataclasses import replace
+from typing import TypeVar
 
 import msgspec
 from joserfc import jwe
@@ -18,13 +20,17 @@ from litestar.datastructures import Cookie
 from typing_extensions import override
 
 from headgate.errors import InvalidRequest
+from headgate.server.auth.code_flow import PendingSignIn
 from headgate.server.exposure import has_tls
 from headgate.server.settings import ServerSettings
 
 SESSION_SECONDS = 12 * 60 * 60
+PENDING_SECONDS = 10 * 60
+"""How long one may take at the page of an issuer."""
 _HEADER = {"alg": "dir", "enc": "A256GCM"}
 _LONGEST_COOKIE = 3_800
 _KEY_BYTES = 32
+_Sealed = TypeVar("_Sealed", bound=msgspec.Struct)
 
 
 class ConsoleSession(msgspec.Struct, frozen=True):
@@ -57,10 +63,11 @@ class SessionSeal:
         self._key = OctKey.import_key(key)
         self.is_secure = has_tls(settings) or settings.behind_proxy
         self.cookie_name = "__Host-headgate_console" if self.is_secure else "headgate_console"
+        self.pending_name = f"{self.cookie_name}_sign_in"
 
     def cookie(self, session: ConsoleSession) -> Cookie:
         """The cookie of a session; ``InvalidRequest`` if its token is too long for one."""
-        sealed = jwe.encrypt_compact(dict(_HEADER), msgspec.json.encode(session), self._key)
+        sealed = self._sealed(session)
         if len(sealed) > _LONGEST_COOKIE:
             raise InvalidRequest(
                 "this token is too long for a session of the console: sign in with a token of the lake, "
@@ -74,15 +81,37 @@ class SessionSeal:
 
     def open(self, cookies: Mapping[str, str], now_ms: int) -> ConsoleSession | None:
         """The session that the cookies of a request have; None if there is none, or none any more."""
-        sealed = cookies.get(self.cookie_name, "")
+        session = self._opened(cookies.get(self.cookie_name, ""), ConsoleSession)
+        return session if session is not None and now_ms < session.expires_ms else None
+
+    def pending_cookie(self, pending: PendingSignIn) -> Cookie:
+        """The cookie of a sign-in that goes on at another site, and so comes back with what that sends."""
+        return self._pending_cookie(self._sealed(pending), PENDING_SECONDS)
+
+    def ending_pending_cookie(self) -> Cookie:
+        """The cookie that ends it."""
+        return self._pending_cookie("", 0)
+
+    def open_pending(self, cookies: Mapping[str, str], now_ms: int) -> PendingSignIn | None:
+        """The sign-in that was begun; None if there is none, or it took too long."""
+        pending = self._opened(cookies.get(self.pending_name, ""), PendingSignIn)
+        return pending if pending is not None and now_ms < pending.expires_ms else None
+
+    def _sealed(self, value: msgspec.Struct) -> str:
+        return jwe.encrypt_compact(dict(_HEADER), msgspec.json.encode(value), self._key)
+
+    def _opened(self, sealed: str, kind: type[_Sealed]) -> _Sealed | None:
         if not sealed or len(sealed) > _LONGEST_COOKIE:
             return None
         try:
             opened = jwe.decrypt_compact(sealed, self._key).plaintext or b""
-            session = msgspec.json.decode(opened, type=ConsoleSession)
+            return msgspec.json.decode(opened, type=kind)
         except (JoseError, ValueError):  # forged, cut off, or of a server that was here before
             return None
-        return session if now_ms < session.expires_ms else None
+
+    def _pending_cookie(self, value: str, seconds: int) -> Cookie:
+        cookie = self._cookie(value, seconds)
+        return replace(cookie, key=self.pending_name, samesite="lax")
 
     def _cookie(self, value: str, seconds: int) -> Cookie:
         return Cookie(

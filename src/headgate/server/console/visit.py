@@ -18,9 +18,12 @@ from headgate.catalog.ports.catalog import LakeCatalog
 from headgate.catalog.ports.commits import TableId
 from headgate.catalog.ports.directory import TableEntry, TableSearch, parse_name
 from headgate.catalog.ports.groups import GroupRecords, RatifiedGroup
+from headgate.catalog.ports.policies import CommitRehearsals, RehearsesCommits
 from headgate.errors import InvalidRequest, NotAuthenticated, RequestRefused, TableNotFound
 from headgate.protocol.actions import Version
+from headgate.server.auth.code_flow import IssuerSignIn
 from headgate.server.caller import Authenticator, Caller, NoAuthentication
+from headgate.server.console.commit_text import LONGEST_TEXT
 from headgate.server.console.open_tables import OpenTables, VisitedTable
 from headgate.server.console.session import ConsoleSession, SessionSeal, new_session
 from headgate.server.console.views import lake_view
@@ -31,6 +34,7 @@ from headgate.server.request_record import current_request
 
 CSRF_FIELD = "csrf"
 _LONGEST_FIELD = 4_096
+_LONGEST_FIELDS = {"actions": LONGEST_TEXT}
 ConsoleRequest = Request[object, object, State]
 Form = Mapping[str, str]
 
@@ -40,6 +44,8 @@ class ConsoleParts:
     """What the console keeps for all of its requests."""
 
     seal: SessionSeal
+    issuers: tuple[IssuerSignIn, ...] = ()
+    """At whose pages one can sign in."""
     tables: OpenTables = field(default_factory=OpenTables)
 
 
@@ -76,6 +82,12 @@ class VisitedLake:
             cast("Any", self.catalog) if hasattr(self.catalog, "groups_with") else None
         )
         return () if records is None else records.groups_with(commits)
+
+    def rehearsals(self, principal: str) -> CommitRehearsals | None:
+        """What tells what would become of a principal's commits, from a catalog that does."""
+        asked = self.catalog if principal == self.principal else self.catalog.acting_as(principal)
+        rehearsing: RehearsesCommits | None = cast("Any", asked) if hasattr(asked, "rehearsals") else None
+        return None if rehearsing is None else rehearsing.rehearsals
 
     def visible_names(self, table_ids: Iterable[TableId]) -> dict[TableId, str]:
         """The names of those of these tables that who visits may see."""
@@ -191,8 +203,10 @@ async def provide_form(request: ConsoleRequest, visit: NamedDependency[Visit]) -
 def form_fields(sent: Mapping[str, Any]) -> Form:
     """The fields of a form that are text, and not too long."""
     fields = {name: value for name, value in sent.items() if isinstance(value, str)}
-    if any(len(value) > _LONGEST_FIELD for value in fields.values()):
-        raise RequestRefused(f"a field has at most {_LONGEST_FIELD} characters: shorten it", status=413)
+    for name, value in fields.items():
+        longest = _LONGEST_FIELDS.get(name, _LONGEST_FIELD)
+        if len(value) > longest:
+            raise RequestRefused(f"a field has at most {longest} characters: shorten it", status=413)
     return fields
 
 

@@ -14,15 +14,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-import msgspec
-from litestar import Request
 from litestar.enums import ScopeType
 from litestar.types import ASGIApp, HTTPScope, Message, Receive, Scope, Send
 
 from headgate import tracing
 from headgate.errors import CatalogUnavailable, CommitUnknown, HeadgateError
 from headgate.server import error_answers
-from headgate.server.operations import limits, logs, strange_pages
+from headgate.server.operations import limits, strange_pages
+from headgate.server.operations.access_log import AccessLog
 from headgate.server.operations.drain import Drain
 from headgate.server.operations.limits import BodySize
 from headgate.server.operations.metrics import ServerMetrics
@@ -48,6 +47,7 @@ class OperationsLayer:
     settings: ServerSettings
     metrics: ServerMetrics
     drain: Drain
+    access: AccessLog
     authenticate: Callable[[str | None], object]
     """Refuses an ``Authorization`` header that nobody is known by."""
 
@@ -68,7 +68,7 @@ class OperationsLayer:
             try:
                 await self._within_limits(scope, headers, receive, answer)
             except HeadgateError as refused:
-                await answer.refuse(Request(scope), refused)
+                await answer.refuse(scope, refused)
             finally:
                 record.end()
                 self._account(scope, record, answer, time.perf_counter() - began)
@@ -100,7 +100,7 @@ class OperationsLayer:
         method = record.method if record.method in _KNOWN_METHODS else "OTHER"
         route = cast("dict[str, Any]", scope).get("path_template") or _NO_ROUTE
         self.metrics.answered(method, route, answer.status, seconds)
-        logs.log_access(
+        self.access.add(
             {
                 "request_id": record.request_id,
                 "principal": record.principal,
@@ -151,15 +151,11 @@ class _Answer:
             message["headers"] = [*message.get("headers", ()), self._id]
         await self._send(message)
 
-    async def refuse(self, request: Request[Any, Any, Any], error: HeadgateError) -> None:
+    async def refuse(self, scope: HTTPScope, error: HeadgateError) -> None:
         """Answer with an error, unless an answer has begun, which then ends where it is."""
         if self._started:
             _LOG.warning("an answer broke off: %s", error)
             return
-        answer = error_answers.answer_by_path(request, error)
-        content = answer.content
-        body = content if isinstance(content, bytes) else msgspec.json.encode(content)
-        headers = [(name.lower().encode(), value.encode()) for name, value in answer.headers.items()]
-        headers += [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-        await self({"type": "http.response.start", "status": answer.status_code or 500, "headers": headers})
+        status, headers, body = error_answers.plain_answer(scope, error)
+        await self({"type": "http.response.start", "status": status, "headers": headers})
         await self({"type": "http.response.body", "body": body, "more_body": False})

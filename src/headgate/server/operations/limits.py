@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 
 from litestar.types import HTTPScope, Receive
 
@@ -54,6 +55,7 @@ ROUTE_LIMITS: tuple[RouteLimit, ...] = (
 _COMPILED = tuple((re.compile(row.paths, re.DOTALL), row) for row in ROUTE_LIMITS)
 
 
+@lru_cache(maxsize=1_024)
 def limit_for(path: str) -> RouteLimit:
     """The first row that fits."""
     return next(row for paths, row in _COMPILED if paths.fullmatch(path))
@@ -82,6 +84,12 @@ def require_announced_size(headers: Mapping[str, str], most: int) -> None:
     if announced.isascii() and announced.isdecimal() and len(announced) <= 20 and int(announced) <= most:
         return
     raise _too_large(most)
+
+
+def require_size(body: bytes, most: int) -> None:
+    """Refuse a body that is too large for what is asked."""
+    if len(body) > most:
+        raise _too_large(most)
 
 
 def may_be_large(headers: Mapping[str, str], settings: ServerSettings) -> bool:

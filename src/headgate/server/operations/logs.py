@@ -14,8 +14,10 @@ import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, TextIO
 
+import msgspec
 from typing_extensions import override
 
 from headgate import tracing
@@ -26,6 +28,8 @@ ACCESS = logging.getLogger("headgate.access")
 FIELDS = "headgate_fields"
 """The attribute of a record under which more fields travel."""
 _LONGEST = 4_096
+_SHORT = 128
+_ENCODER = msgspec.json.Encoder(enc_hook=str)
 _LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 
 
@@ -37,6 +41,8 @@ def set_up_logs(level: str, form: str, stream: TextIO | None = None) -> None:
     root.handlers[:] = [handler]
     root.setLevel(logging.WARNING)
     logging.getLogger("headgate").setLevel(_LEVELS[level])
+    # No line tells of these, and to find them out takes as long as to write the line.
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +57,27 @@ class FieldsAsLine:
         return json.dumps(self.fields)
 
 
-def log_access(fields: Mapping[str, Any]) -> None:
-    """One line about a request that has its answer."""
-    ACCESS.info("request", extra={FIELDS: fields})
+def writes_access() -> bool:
+    """Whether anybody wants lines about requests."""
+    return ACCESS.isEnabledFor(logging.INFO)
+
+
+def log_access(fields: Mapping[str, Any], moment: float | None = None) -> None:
+    """One line about a request that got its answer, at that moment or just now."""
+    log_fields(ACCESS, "request", fields, moment)
+
+
+def log_fields(
+    logger: logging.Logger, message: object, fields: Mapping[str, Any], moment: float | None = None
+) -> None:
+    """One line at level info with these fields, without asking from where in the source it comes."""
+    if not logger.isEnabledFor(logging.INFO):
+        return
+    record = logger.makeRecord(logger.name, logging.INFO, __file__, 0, message, (), None)
+    if moment is not None:
+        record.created, record.msecs = moment, moment % 1 * 1000
+    setattr(record, FIELDS, fields)
+    logger.handle(record)
 
 
 class JsonLines(logging.Formatter):
@@ -61,7 +85,17 @@ class JsonLines(logging.Formatter):
 
     @override
     def format(self, record: logging.LogRecord) -> str:
-        return json.dumps(_fields(record), default=str)  # signs that end a line somewhere are spelled out
+        fields = _fields(record)
+        try:
+            line = _ENCODER.encode(fields).decode()
+        except (
+            TypeError,
+            ValueError,
+            OverflowError,
+        ):  # the other encoder takes more
+            line = ""
+        # signs that end a line somewhere are spelled out
+        return line if line and line.isascii() else json.dumps(fields, default=str)
 
 
 class TextLines(logging.Formatter):
@@ -76,9 +110,8 @@ class TextLines(logging.Formatter):
 
 
 def _fields(record: logging.LogRecord) -> Mapping[str, Any]:
-    moment = datetime.fromtimestamp(record.created, UTC)
     fields: dict[str, Any] = {
-        "time": moment.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        "time": _shown_moment(record.created),
         "level": record.levelname.lower(),
         "logger": record.name,
         "message": _message(record),
@@ -94,6 +127,11 @@ def _fields(record: logging.LogRecord) -> Mapping[str, Any]:
     return fields
 
 
+def _shown_moment(seconds: float) -> str:
+    moment = datetime.fromtimestamp(seconds, UTC)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
 def _message(record: logging.LogRecord) -> str:
     if isinstance(record.msg, FieldsAsLine):  # its fields follow, cleaned one by one
         return record.msg.title
@@ -102,6 +140,18 @@ def _message(record: logging.LogRecord) -> str:
 
 def _clean(text: str) -> str:
     """A text without credentials, half characters and boundless length."""
+    if len(text) <= _SHORT:
+        return _clean_short(text)
+    return _without_secrets(text)
+
+
+@lru_cache(maxsize=4_096)
+def _clean_short(text: str) -> str:
+    """The same for the few that stand in line after line, such as routes and names of callers."""
+    return _without_secrets(text)
+
+
+def _without_secrets(text: str) -> str:
     shown = redact(text.encode(errors="backslashreplace").decode())
     return shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}… ({len(shown)} characters)"
 

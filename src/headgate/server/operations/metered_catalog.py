@@ -58,23 +58,34 @@ class _MeteredCatalog:
         """Propose, and count what became of it."""
         answer = self._counted(lambda: self._catalog.propose(proposal))
         if isinstance(answer, Lost):
-            self._lost(proposal.table_id, proposal.target, [winner.version for winner in answer.winners])
+            self._lost(proposal, proposal.target, [winner.version for winner in answer.winners])
         return answer
 
     def propose_group(self, group: GroupProposal) -> object:
         """Propose a group, and count what became of it, once."""
         answer = self._counted(lambda: self._catalog.propose_group(group))
         if isinstance(answer, GroupLost):
+            proposals = {proposal.table_id: proposal for proposal in group.proposals}
             for table_id, winners in answer.winners.items():
                 versions = [winner.version for winner in winners]
-                self._lost(table_id, versions[0], versions, is_group=True)
+                self._lost(proposals.get(table_id, table_id), versions[0], versions, is_group=True)
         return answer
 
     def _lost(
-        self, table_id: TableId, target: Version, versions: Sequence[Version], *, is_group: bool = False
+        self,
+        lost: Proposal | TableId,
+        target: Version,
+        versions: Sequence[Version],
+        *,
+        is_group: bool = False,
     ) -> None:
+        """Remember a race; of a table that was only read there is no proposal."""
+        table_id, proposal = (
+            (lost.table_id, lost_races.lost_proposal(lost)) if isinstance(lost, Proposal) else (lost, None)
+        )
         winners, at_ms = lost_races.first_winners(versions), time.time_ns() // 1_000_000
-        race = LostRace(self._lake, table_id, str(self._catalog.principal), target, winners, at_ms, is_group)
+        who = str(self._catalog.principal)
+        race = LostRace(self._lake, table_id, who, target, winners, at_ms, is_group, proposal)
         self._metrics.lost_races.add(race)
 
     def _counted(self, propose: Callable[[], Answer]) -> Answer:

@@ -1,7 +1,8 @@
 """What a server keeps for all of its requests: settings, metrics, quotas, and whether it is about to stop."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from headgate.server.operations.access_log import AccessLog
 from headgate.server.operations.drain import Drain
 from headgate.server.operations.metrics import ServerMetrics
 from headgate.server.operations.quotas import Quota
@@ -17,6 +18,7 @@ class Operations:
     drain: Drain
     requests: Quota
     streams: Quota
+    access: AccessLog = field(default_factory=AccessLog)
 
 
 def make_operations(settings: ServerSettings) -> Operations:

@@ -12,6 +12,7 @@ from typing import Any
 from headgate.errors import InvalidRequest, UnsupportedFeature
 from headgate.spark.data_files.option_rows import COUNT, FLAG, TEXT, VERSION, OptionKind
 from headgate.spelling import did_you_mean
+from headgate.table.stream import schema_tracking
 from headgate.table.stream.read_options import DEFAULT_FILES, LATEST
 
 
@@ -20,6 +21,8 @@ class ReadKind(Enum):
 
     BATCH = "batch"
     STREAM = "stream"
+    NATIVE = "native stream"
+    """``Table.read_stream`` on a classic session, which takes the options of streams too."""
 
 
 def _start(name: str, text: str) -> int | str:
@@ -32,8 +35,9 @@ def _start(name: str, text: str) -> int | str:
 
 START = OptionKind(f"a version, or `{LATEST}`", (_start,))
 MOMENT = OptionKind("a datetime, or ISO text", (lambda _, text: text,))
-_BATCH, _STREAM = ReadKind
-_STREAMS, _BATCHES = frozenset({_STREAM}), frozenset({_BATCH})
+_BATCH, _STREAM, _NATIVE = ReadKind
+_STREAMS, _BATCHES, _NATIVES = frozenset({_STREAM}), frozenset({_BATCH}), frozenset({_NATIVE})
+CONFIRMATION = OptionKind(f"`{schema_tracking.ALWAYS}`, or a version", (lambda _, text: text,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,18 +117,34 @@ READ_OPTIONS: tuple[ReadOptionRow, ...] = (
         "`False` goes on with the next version, if clean-up removed one that was not read yet",
         default=True,
     ),
+    ReadOptionRow(
+        "schema_tracking_location", ("schemaTrackingLocation", "schemaLocation"), TEXT, _NATIVES,
+        "a folder of this query alone, best below its checkpoint, in which it writes down its columns: so it "
+        "goes on past columns that are renamed or dropped",
+    ),
+    ReadOptionRow(
+        "streaming_source_tracking_id", ("streamingSourceTrackingId",), TEXT, _NATIVES,
+        "tells two streams of one table in one query apart, in that folder",
+    ),
+    *(
+        ReadOptionRow(
+            row.option, (row.delta,), CONFIRMATION, _NATIVES,
+            f"confirms that a column of the source was {row.says}: at a version, or whenever it is",
+        )
+        for row in schema_tracking.CONFIRMED_CHANGES
+    ),
 )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class RefusedReadOption:
-    """One row: an option of Delta that is refused by its name, and why."""
+    """One row: an option of Delta that the data source refuses by its name, and why."""
 
     delta: str
     why: str
 
 
-_TRACKING = "columns are not tracked: a stream reads in the columns that the table has when the query starts"
+_TRACKING = "only `table.read_stream(schema_tracking_location=…)` on a classic session tracks columns"
 REFUSED_READ_OPTIONS: tuple[RefusedReadOption, ...] = tuple(
     RefusedReadOption(name, _TRACKING)
     for name in (
@@ -161,7 +181,7 @@ def check_not_refused(given: str) -> None:
     refused = next((row for row in REFUSED_READ_OPTIONS if row.delta.lower() == given.lower()), None)
     if refused is not None:
         raise UnsupportedFeature(
-            f"the option {refused.delta} is not supported: {refused.why}; leave it out",
+            f"the option {refused.delta} is not supported here: {refused.why}; call that, or leave it out",
             features=(refused.delta,), operation="read",
         )  # fmt: skip
 

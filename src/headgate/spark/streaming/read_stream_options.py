@@ -1,12 +1,15 @@
 """What do the keyword arguments of ``read_stream`` ask for?"""
 
+from collections.abc import Mapping
 from datetime import datetime
-from typing import TypedDict
+from pathlib import Path
+from typing import Any, TypedDict
 
 from pyspark.sql import SparkSession
 
 from headgate.errors import InvalidRequest
 from headgate.spark.calls import arguments, moments
+from headgate.table.stream import schema_tracking
 from headgate.table.stream.read_options import LATEST, StreamReadOptions
 
 
@@ -24,6 +27,11 @@ class StreamReadKwargs(TypedDict, total=False):
     ignore_file_deletion: bool
     exclude_regex: str
     fail_on_data_loss: bool
+    schema_tracking_location: str | Path
+    streaming_source_tracking_id: str
+    allow_source_column_drop: str | int
+    allow_source_column_rename: str | int
+    allow_source_column_type_change: str | int
 
 
 def from_read_kwargs(asked: StreamReadKwargs, spark: SparkSession | None = None) -> StreamReadOptions:
@@ -37,4 +45,23 @@ def from_read_kwargs(asked: StreamReadKwargs, spark: SparkSession | None = None)
     moment = given.get("starting_timestamp")
     if moment is not None:
         given["starting_timestamp"] = moments.to_epoch_millis(moment, spark)
-    return StreamReadOptions(**given)
+    return StreamReadOptions(**_as_texts(given))
+
+
+def _as_texts(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The same, with places and confirmed versions as texts."""
+    found = dict(given)
+    for name in given.keys() & _TEXTS:
+        if isinstance(given[name], bool) or not isinstance(given[name], str | int | Path | None):
+            raise InvalidRequest(f"{name} is a text, not {given[name]!r}: correct it")
+        found[name] = None if given[name] is None else str(given[name])
+    return found
+
+
+_TEXTS = frozenset(
+    {
+        "schema_tracking_location",
+        "streaming_source_tracking_id",
+        *(row.option for row in schema_tracking.CONFIRMED_CHANGES),
+    }
+)

@@ -12,6 +12,7 @@ from headgate.spark.scan import binders
 from headgate.spark.session import kind
 from headgate.spark.streaming import read_stream_options, stream_source
 from headgate.spark.streaming.micro_batch import Destination
+from headgate.spark.streaming.read_option_rows import check_not_refused
 from headgate.spark.streaming.read_stream_options import StreamReadKwargs
 from headgate.table.opened_table import OpenedTable
 
@@ -43,6 +44,8 @@ class StreamReading:
         asked = read_stream_options.from_read_kwargs(options, session)
         if not kind.is_connect(session) and binders.may_be_classic(session):
             return stream_source.read_stream(session, self.opened, asked)
+        if asked.schema_tracking_location is not None:
+            check_not_refused("schemaTrackingLocation")
         found: Any = load_face(_PYTHON_SOURCE, "stream_frame")(
             session, self.opened, self.found_again().sent(), asked
         )

@@ -207,9 +207,10 @@ def _against_catalog_record(made: LogReplay, step: ReplayStep) -> Iterator[Findi
     info, row = step.commit.info, made.evidence.row(step.version)
     said = (info.txn_id, info.in_commit_timestamp) if info is not None else (None, None)
     if row is not None and said != (row.txn_id, row.in_commit_timestamp):
+        then, recorded = map(timestamps.format_timestamp, (said[1], row.in_commit_timestamp))
         yield new_finding(
             "row-differs", file_names.published_path(step.version),
-            f"the commit says {said[0]} at {said[1]}, the catalog {row.txn_id} at {row.in_commit_timestamp}",
+            f"the commit says {said[0]} at {then}, the catalog {row.txn_id} at {recorded}",
             version=step.version,
         )  # fmt: skip
     if said[0] is not None:
@@ -288,7 +289,8 @@ def _timestamp_order(step: ReplayStep) -> Iterator[str]:
         return
     before, now = step.before.in_commit_timestamp, step.after.in_commit_timestamp
     if before is not None and now is not None and now <= before:
-        yield f"it is stamped {now}, version {step.version - 1} is stamped {before}"
+        ours, last = map(timestamps.format_timestamp, (now, before))
+        yield f"it is stamped {ours}, version {step.version - 1} is stamped {last}"
 
 
 def _timestamp_enablement(step: ReplayStep) -> Iterator[str]:
@@ -302,10 +304,8 @@ def _timestamp_enablement(step: ReplayStep) -> Iterator[str]:
     if step.before is None or step.before.has_in_commit_timestamps:
         return
     if (enabled.version, enabled.at) != (step.version, step.after.in_commit_timestamp):
-        yield (
-            f"timestamps begin here, at {step.after.in_commit_timestamp}; the properties say version "
-            f"{enabled.version}, {enabled.at}"
-        )
+        began, said = map(timestamps.format_timestamp, (step.after.in_commit_timestamp, enabled.at))
+        yield f"timestamps begin here, at {began}; the properties say version {enabled.version}, {said}"
 
 
 COMMIT_RULES: tuple[tuple[str, Callable[[ReplayStep], Iterator[str]]], ...] = (

@@ -29,6 +29,13 @@ class StreamReadOptions:
     exclude_regex: str | None = None
     fail_on_data_loss: bool = True
     read_change_feed: bool = False
+    schema_tracking_location: str | None = None
+    """A folder in which the stream writes down in which columns it reads."""
+    streaming_source_tracking_id: str | None = None
+    allow_source_column_drop: str | None = None
+    """``always``, or the version whose change is confirmed."""
+    allow_source_column_rename: str | None = None
+    allow_source_column_type_change: str | None = None
 
     def __post_init__(self) -> None:
         for row in READ_CONTRADICTIONS:

@@ -5,7 +5,9 @@ columns, or narrower types. A version after that with other columns stops the qu
 it reads in those.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import Enum
 
 from headgate.errors import SchemaMismatch
 from headgate.protocol.actions import Metadata, Version
@@ -33,8 +35,65 @@ def check_metadata(found: Metadata, version: int, read: ReadColumns) -> None:
         _check_readable(found, version, read)
 
 
+def has_same_columns(found: Metadata, read: ReadColumns) -> bool:
+    """Whether the columns are those in which a stream reads."""
+    return _columns(found) == _columns(read.metadata)
+
+
+def column_names(metadata: Metadata) -> list[str]:
+    """The names of a table's columns."""
+    return [column.name for column in schema_json.parse(metadata.schema_string).fields]
+
+
+class ColumnChange(Enum):
+    """What can be done to a column that a query knows."""
+
+    DROP = "drop"
+    RENAME = "rename"
+    TYPE = "type change"
+
+
+def column_changes(before: Metadata, after: Metadata) -> Iterator[tuple[ColumnChange, str]]:
+    """What was done to columns that were there before, each by its old name."""
+    mode = column_mapping.mapping_mode(after)
+    if mode is not column_mapping.mapping_mode(before):  # where mapping begins, names stay
+        mode = ColumnMappingMode.NONE
+    was, now = (schema_json.parse(metadata.schema_string) for metadata in (before, after))
+    yield from _struct_changes(was, now, mode, "")
+
+
+def _struct_changes(
+    was: Struct, now: Struct, mode: ColumnMappingMode, where: str
+) -> Iterator[tuple[ColumnChange, str]]:
+    known = {_identity(column, mode): column for column in now.fields}
+    for column in was.fields:
+        path, found = f"{where}{column.name}", known.get(_identity(column, mode))
+        if found is None:
+            yield ColumnChange.DROP, path
+            continue
+        if found.name != column.name:
+            yield ColumnChange.RENAME, path
+        yield from _type_changes(column.type, found.type, mode, path)
+
+
+def _type_changes(
+    was: DataType, now: DataType, mode: ColumnMappingMode, path: str
+) -> Iterator[tuple[ColumnChange, str]]:
+    match was, now:
+        case Struct(), Struct():
+            yield from _struct_changes(was, now, mode, f"{path}.")
+        case Array(one, _), Array(other, _):
+            yield from _type_changes(one, other, mode, f"{path}.element")
+        case Map(key, value, _), Map(other_key, other_value, _):
+            yield from _type_changes(key, other_key, mode, f"{path}.key")
+            yield from _type_changes(value, other_value, mode, f"{path}.value")
+        case _:
+            if was != now:
+                yield ColumnChange.TYPE, path
+
+
 def _check_same_columns(found: Metadata, version: int, read: ReadColumns) -> None:
-    if _columns(found) == _columns(read.metadata):
+    if has_same_columns(found, read):
         return
     raise SchemaMismatch(
         f"version {version} changed the columns of the table, and the stream reads it as it was at version "

@@ -16,14 +16,27 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from headgate.errors import CorruptLog, InvalidRequest, ObjectNotFound, UserError, VersionNotFound
+from headgate.errors import (
+    CorruptLog,
+    InvalidRequest,
+    ObjectNotFound,
+    SchemaMismatch,
+    UserError,
+    VersionNotFound,
+)
 from headgate.protocol import table_features
-from headgate.protocol.actions import AddFile, Commit, EpochMillis, Version
+from headgate.protocol.actions import AddFile, Commit, EpochMillis, Metadata, Version
 from headgate.protocol.schema import partitioning
 from headgate.table.opened_table import OpenedTable
 from headgate.table.read.change_files import VersionChanges, VersionRange
 from headgate.table.read.snapshot import Snapshot
-from headgate.table.stream import commit_files, schema_changes, stream_offsets, stream_start
+from headgate.table.stream import (
+    commit_files,
+    schema_changes,
+    schema_tracking,
+    stream_offsets,
+    stream_start,
+)
 from headgate.table.stream.admission import FileUnit, ReadLimits, advance
 from headgate.table.stream.read_options import StreamReadOptions
 from headgate.table.stream.schema_changes import ReadColumns
@@ -73,13 +86,24 @@ class _InitialSnapshot:
         return cls(version, files, [FileUnit(size) for size in files["size"].to_pylist()])
 
 
+class _OtherColumns(Exception):
+    """A version has other columns than those in which the stream, which tracks them, reads."""
+
+    def __init__(self, metadata: Metadata, version: int) -> None:
+        super().__init__(version)
+        self.metadata, self.version = metadata, version
+
+
 class TableStream:
     """The stream of one table; holds no state that a restart would miss."""
 
     def __init__(self, table: OpenedTable, asked: StreamReadOptions, read: Snapshot) -> None:
         self.table = table
         self.asked = asked
-        self.columns = ReadColumns(read.state.metadata, read.version)
+        self._tracked = schema_tracking.open_log(read.state.metadata.id, asked)
+        known = None if self._tracked is None else schema_tracking.columns_to_read(self._tracked, asked)
+        self._is_recorded = known is not None
+        self.columns = known or ReadColumns(read.state.metadata, read.version)
         self._commits: OrderedDict[int, Commit | None] = OrderedDict()
         self._initial: _InitialSnapshot | None = None
         self._latest = read.version
@@ -106,9 +130,16 @@ class TableStream:
         """Where the batch that begins at ``start`` ends, no further than the version ``until``."""
         newest = self.newest_version()
         here = self.start() if start is None else start
+        self._record_first(here, newest)
         self._check_offset(here)
         latest = newest if until is None else min(newest, until)
-        return advance(self, here, self.asked.limits if limits is None else limits, latest)
+        admitted = self.asked.limits if limits is None else limits
+        try:
+            return advance(self, here, admitted, latest)
+        except _OtherColumns as changed:
+            if here.version < changed.version:  # the batch ends before it
+                return advance(self, here, admitted, changed.version - 1)
+            raise self._evolved(changed.metadata, changed.version) from changed
 
     def batch(self, start: StreamOffset | None, end: StreamOffset) -> StreamBatch:
         """The files of the batch from ``start`` (None: where the stream began) up to ``end``.
@@ -121,16 +152,40 @@ class TableStream:
         if end.version > self._latest:
             self.newest_version()
         slices = list(stream_offsets.slices_between(here, end))
-        initial = next((self._initial_files(one) for one in slices if one.is_initial_snapshot), None)
+        try:
+            initial = next((self._initial_files(one) for one in slices if one.is_initial_snapshot), None)
+        except SchemaMismatch as lost_columns:  # of a batch that was done before they changed
+            return StreamBatch(failure=lost_columns)
         found = [(one, self._commit(one.version)) for one in slices if not one.is_initial_snapshot]
         lost = self._lost(found)
         kept = [(one, commit) for one, commit in found if commit is not None]
-        if self.asked.read_change_feed:
-            return StreamBatch(initial, (), tuple(self._changes([one for one, _ in kept])), lost)
         try:
+            if self.asked.read_change_feed:
+                return StreamBatch(initial, (), tuple(self._changes([one for one, _ in kept])), lost)
             return StreamBatch(initial, tuple(self._added(kept)), (), lost)
-        except InvalidRequest as refused:  # who planned the batch was told to pass over it
+        except (InvalidRequest, SchemaMismatch) as refused:  # who planned it was told to pass over it
             return StreamBatch(initial, failure=refused)
+
+    def _record_first(self, here: StreamOffset, newest: Version) -> None:
+        """Have the columns written down in which the stream begins to read, if it tracks them."""
+        if self._tracked is None or self._is_recorded:
+            return
+        version = Version(min(here.version, newest))
+        begins = self.table.snapshot(version=version).state.metadata
+        if not schema_changes.has_same_columns(begins, self.columns):
+            raise self._evolved(begins, version)
+        self._tracked.record(begins, version)
+        self.columns, self._is_recorded = ReadColumns(begins, version), True
+
+    def _evolved(self, metadata: Metadata, version: int) -> SchemaMismatch:
+        """Why the query stops, once the columns in which it is to go on are written down.
+
+        Spark asks for the next batch when it has written down that those before are done: none of them is
+        ever read in the new columns.
+        """
+        if self._tracked is not None:
+            self._tracked.record(metadata, version)
+        return schema_tracking.started_again(metadata, version)
 
     def snapshot_units(self, version: int) -> Sequence[FileUnit]:
         """The files of the initial snapshot."""
@@ -143,6 +198,7 @@ class TableStream:
             if self.asked.fail_on_data_loss:
                 raise self._data_loss(version)
             return ()
+        self._check_tracked(commit)
         self._check_commit(commit)
         if self.asked.read_change_feed:
             return _feed_units(commit)
@@ -240,12 +296,22 @@ class TableStream:
                 commit.protocol, metadata, previews=self.table.settings.read_previews
             )
 
+    def _check_tracked(self, commit: Commit) -> None:
+        found = commit.metadata
+        if found is None or self._tracked is None or commit.version <= self.columns.version:
+            return
+        self._check_same_table(found.id, self.columns.metadata.id)
+        if not schema_changes.has_same_columns(found, self.columns):
+            raise _OtherColumns(found, commit.version)
+
     def _check_offset(self, offset: StreamOffset) -> None:
         """That an offset is one of this table, and that what was there at its version can be read."""
         self._check_same_table(self.columns.metadata.id, offset.table_id)
         if self._checked is not None or offset.version > self._latest:
             return
         self._checked = offset.version
+        if self._tracked is not None and offset.version > self.columns.version:
+            return  # with other columns from there on, the next batch has them written down
         try:
             found = self.table.snapshot(version=offset.version)
         except (VersionNotFound, CorruptLog):  # whoever needs its files will be told

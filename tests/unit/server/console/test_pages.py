@@ -1,14 +1,21 @@
 """Every page is answered with its headers and loads nothing from elsewhere; text stays text (T11)."""
 
+import json
 import re
+from html import unescape
 from importlib import resources
+from pathlib import Path
 
+import msgspec
 import pytest
 
+import headgate
+from headgate.catalog.ports.directory import TableName
 from headgate.server.console.rendering import PACKAGE, foreign
 from headgate.server.console.security_headers import SECURITY_HEADERS
 from tests.support.console_client import ConsoleClient
 from tests.support.console_lakes import MARKUP, ConsoleServer
+from tests.support.tables import named_file
 from tests.unit.server.console.conftest import Visitor
 from tests.unit.server.console.test_authorisation import LAKE_PAGES, TABLE_PAGES
 
@@ -165,3 +172,60 @@ def test_refusals_tell_who_which_rule_and_what_to_do(visitor: Visitor) -> None:
     text = visitor("owner").get(f"{LAKE}/conflicts").body.decode()
 
     assert "privileges" in text and "bob" in text and "What to do:" in text
+
+
+def tried(client: ConsoleClient, **fields: str) -> str:
+    answer = client.post(f"{LAKE}/rules", {"table": "sales.stock", **fields})
+    assert answer.status == 200, answer.body.decode()
+    return answer.body.decode()
+
+
+def test_a_commit_is_tried_on_the_rules_and_none_is_made(console: ConsoleServer, visitor: Visitor) -> None:
+    owner, add = visitor("owner"), json.dumps({"add": msgspec.to_builtins(named_file("a.parquet"))})
+    entry = console.catalog.resolve(TableName("sales", "stock"))
+    latest, events = console.catalog.tail(entry.table_id).latest, console.catalog.events.newest()
+
+    assert "It would be ratified" in tried(owner, actions=add)
+    assert "privileges" in tried(owner, actions=add, who="bob")
+    assert "DELTA_TABLE_NOT_FOUND" in tried(owner, actions=add, who="nobody")
+    assert "refused" in tried(owner, actions="no json <b>at</b> all")
+    assert (console.catalog.tail(entry.table_id).latest, console.catalog.events.newest()) == (latest, events)
+
+
+def test_a_version_can_be_tried_again_as_somebody_else(visitor: Visitor) -> None:
+    owner = visitor("owner")
+    page = owner.get(f"{LAKE}/rules?table=sales.stock&version=1").body.decode()
+    text = unescape(page.partition("<textarea")[2].partition(">")[2].partition("</textarea>")[0])
+
+    assert '"add"' in text
+    assert "It would be ratified" in tried(owner, actions=text, who="carol")
+    assert "privileges" in tried(owner, actions=text, who="bob")
+
+
+def test_only_the_owner_tries_on_behalf_of_others(visitor: Visitor) -> None:
+    bob, fields = visitor("bob"), {"table": "sales.stock", "actions": "{}", "who": "owner"}
+
+    assert bob.post(f"{LAKE}/rules", fields).status == 403
+    assert bob.post(f"{LAKE}/rules", {**fields, "who": "bob", "table": "people.customers"}).status == 404
+    assert bob.post(f"{LAKE}/rules", {**fields, "actions": "x" * 70_000}).status == 413
+
+
+def test_the_rules_of_a_table_are_shown(console: ConsoleServer, visitor: Visitor) -> None:
+    console.catalog.granting.set_rule("max_commit_files", 700, "sales.stock")
+    try:
+        text = visitor("owner").get(f"{LAKE}/rules?table=sales.stock").body.decode()
+    finally:
+        console.catalog.granting.set_rule("max_commit_files", None, "sales.stock")
+
+    assert "max_commit_files" in text and "700" in text
+
+
+def test_a_clustered_table_shows_how_well_it_is(console: ConsoleServer, visitor: Visitor) -> None:
+    with headgate.connect(Path(console.catalog.warehouse).parent) as lake:
+        table = lake.create_table("sales.clustered", "id BIGINT, day DATE", cluster_by=["id"])
+        for first in (1, 4, 10):
+            table.append([{"id": first, "day": None}, {"id": first + 5, "day": None}])
+    text = visitor("owner").part(f"{LAKE}/tables/sales.clustered/files").body.decode()
+
+    assert "Files by how many share their first value of id" in text
+    assert "On average 1.3" in text

@@ -3,6 +3,7 @@
 import pyarrow as pa
 import pytest
 
+from headgate.catalog.figures import event_windows
 from headgate.catalog.ports.access import OWNER, Grant, Group, Principal, Privilege
 from headgate.catalog.ports.commits import InlineCommit, RatifiedCommit, StagedCommit, TableId, Tail
 from headgate.catalog.ports.directory import TableEntry, TableName
@@ -185,6 +186,30 @@ def test_files_are_counted_by_size_and_by_partition() -> None:
     assert [line.path for line in found.largest] == ["b", "a", "c"]
 
 
+def test_the_depth_of_clustering_is_how_many_files_hold_a_value() -> None:
+    low, high = pa.array([1, 4, 10, None, 4]), pa.array([5, 9, 12, 3, 4])
+
+    assert list(files_view.overlap_depths(low, high)) == [1, 3, 1, 3]
+    assert list(files_view.overlap_depths(pa.array(["a", "b"]), pa.array(["a", "c"]))) == [1, 1]
+
+
+def test_the_share_of_deleted_rows_is_by_file() -> None:
+    files = pa.table(
+        {
+            "stats": [None, '{"numRecords":100}', '{"numRecords":4}', "no json"],
+            "deletion_vector": pa.array(
+                [None, {"cardinality": 5}, {"cardinality": 3}, {"cardinality": 1}],
+                pa.struct([("cardinality", pa.int64())]),
+            ),
+        }
+    )
+
+    shown = files_view.deleted_plot(files).rows
+
+    assert [number for _, number in shown] == [1, 1, 0, 0, 1]
+    assert shown[1][0] == "up to 5 %"
+
+
 def test_a_table_without_files_has_nothing_to_draw() -> None:
     empty = live_files.SCHEMA.empty_table()
 
@@ -220,7 +245,7 @@ class Feed:
 def test_events_are_paged_from_the_latest_to_the_oldest_and_back() -> None:
     feed, seen, before, pages = Feed(45), [], None, []
     while True:
-        window = events_view.event_window(feed, before, 20)  # type: ignore[arg-type]
+        window = event_windows.event_window(feed, before, 20)  # type: ignore[arg-type]
         page = events_view.events_page(window, None, 20)
         seen += [line.cursor for line in page.lines]
         pages.append(page)
@@ -233,7 +258,7 @@ def test_events_are_paged_from_the_latest_to_the_oldest_and_back() -> None:
 
 
 def test_events_that_are_forgotten_are_told_to_be() -> None:
-    window = events_view.event_window(Feed(45, forgotten=40), None, 20)  # type: ignore[arg-type]
+    window = event_windows.event_window(Feed(45, forgotten=40), None, 20)  # type: ignore[arg-type]
     page = events_view.events_page(window, None, 20)
 
     assert [line.cursor for line in page.lines] == [45, 44, 43, 42, 41]

@@ -331,6 +331,7 @@ def test_each_request_is_one_line_of_the_access_log(
             headers={"Authorization": "Bearer ada", "X-Request-Id": "r1"},
         )
         server.ask("/nowhere/%0d%0ainjected?token=hunter2", headers={"X-Request-Id": "r2"})
+        until(lambda: len(caplog.records) >= 2)  # they follow the answers
 
     lines = [getattr(record, logs.FIELDS) for record in caplog.records if record.name == "headgate.access"]
     assert [(line["request_id"], line["principal"], line["status"], line["route"]) for line in lines] == [

@@ -142,6 +142,21 @@ def test_a_broken_log_is_found_and_its_good_beginning_is_not(broken: Broken) -> 
         assert _check(_table(broken.commits[:-1])).findings == ()
 
 
+def test_moments_in_findings_are_for_people() -> None:
+    told = [
+        finding.explanation
+        for broken in BROKEN if broken.rule in ("timestamp-order", "timestamp-enablement")
+        for finding in _check(_table(broken.commits)).findings
+    ]  # fmt: skip
+
+    at = "1970-01-01T00:00:00.005Z"
+    assert told == [
+        f"it is stamped {at}, version 0 is stamped {at}",
+        f"timestamps begin here, at {at}; the properties say version 1, 1970-01-01T00:00:00.006Z",
+        f"timestamps begin here, at {at}; the properties say version 0, {at}",
+    ]
+
+
 GAPS = ("log-gap", "history-gap", "commit-damaged")
 VECTORS = ("vector-missing", "vector-damaged")
 OWNERS = ("owner-silent", "owner-without-feature", "feature-without-owner")

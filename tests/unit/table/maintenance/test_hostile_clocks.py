@@ -13,11 +13,14 @@ from hypothesis import strategies as st
 
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.database import shared_clock
+from headgate.catalog.database.postgresql import open_postgresql
+from headgate.catalog.decision import DEFAULT_LIMITS
 from headgate.catalog.embedded import open_catalog
 from headgate.catalog.ports.directory import TableName
 from headgate.catalog.ports.leases import HeldLease
 from headgate.catalog.ports.maintenance import Maintenance
 from headgate.catalog.targets import DATABASE_FILE
+from headgate.clock import SystemWorld, World
 from headgate.errors import HeadgateError, InvalidRequest
 from headgate.protocol.actions import AppTransaction, EpochMillis, RemoveFile, Version
 from headgate.storage.local import LocalStore
@@ -30,6 +33,7 @@ from headgate.table.maintenance.vacuum import VacuumOptions
 from headgate.table.opened_table import OpenedTable
 from headgate.table.transaction import Change, Operation
 from headgate.table.upkeep.permissions import CatalogGuard
+from tests.support import postgresql
 from tests.support.checkpointed import actions
 from tests.support.tables import (
     ON_DEMAND,
@@ -78,15 +82,15 @@ class Machine:
 
 @dataclass
 class Lake:
-    """A lake folder, and the machines that share it."""
+    """A lake folder, the machines that share it, and its database if that is one of PostgreSQL."""
 
     folder: Path
     stack: ExitStack
+    url: str | None = None
 
     def machine(self, ahead_ms: int = 0) -> Machine:
         process = SkewedWorld(ahead_ms)
-        world = shared_clock.from_file_system(self.folder / DATABASE_FILE, process)
-        catalog = self.stack.enter_context(closing(open_catalog(self.folder, world=world)))
+        catalog = self.stack.enter_context(closing(self.catalog(process)))
         entry = catalog.resolve(NAME)
         store = locate(entry.location)
         committer = ManagedCommitter(
@@ -99,19 +103,38 @@ class Lake:
         )  # fmt: skip
         return Machine(catalog, opened)
 
+    def catalog(self, process: World) -> Catalog:
+        """The catalog as a process with this clock opens it."""
+        if self.url is None:
+            world = shared_clock.from_file_system(self.folder / DATABASE_FILE, process)
+            return open_catalog(self.folder, world=world)
+        database = open_postgresql(self.url, postgresql.SMALL, create=False)
+        world = shared_clock.from_server(database, process)
+        return Catalog(
+            database,
+            warehouse=str(self.folder / "warehouse"),
+            locate=locate,
+            world=world,
+            limits=DEFAULT_LIMITS,
+        )
 
-def a_lake(folder: Path, stack: ExitStack) -> Lake:
-    with closing(open_catalog(folder)) as catalog:
+
+def a_lake(folder: Path, stack: ExitStack, database: str = "sqlite") -> Lake:
+    lake = Lake(folder, stack)
+    if database == "postgresql":
+        server = postgresql.server()
+        lake.url = server.url(stack.enter_context(server.database()))
+    with closing(lake.catalog(SystemWorld())) as catalog:
         made = create_managed(catalog, NAME)
         for kind in (Maintenance.DATA_CLEANUP, Maintenance.METADATA_CLEANUP):
             catalog.permissions.permit(made.table_id, kind)
-    return Lake(folder, stack)
+    return lake
 
 
-@pytest.fixture
-def lake(tmp_path: Path) -> Iterator[Lake]:
+@pytest.fixture(params=["sqlite", "postgresql"])
+def lake(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Lake]:
     with ExitStack() as stack:
-        yield a_lake(tmp_path, stack)
+        yield a_lake(tmp_path, stack, request.param)
 
 
 @pytest.mark.parametrize("giver", [0, -2 * HOUR, 2 * HOUR])
@@ -230,8 +253,20 @@ _CLOCKS = st.lists(_CLOCK, min_size=3, max_size=3)
 def test_whatever_the_clocks_say_nothing_is_deleted_that_somebody_needs(
     tmp_path_factory: pytest.TempPathFactory, clocks: list[int], deeds: list[tuple[int, str]]
 ) -> None:
+    _play(tmp_path_factory.mktemp("lake"), "sqlite", clocks, deeds)
+
+
+@settings(max_examples=4, deadline=None)
+@given(_CLOCKS, _DEEDS)
+def test_nor_is_it_where_the_database_is_on_a_server(
+    tmp_path_factory: pytest.TempPathFactory, clocks: list[int], deeds: list[tuple[int, str]]
+) -> None:
+    _play(tmp_path_factory.mktemp("lake"), "postgresql", clocks, deeds)
+
+
+def _play(folder: Path, database: str, clocks: list[int], deeds: list[tuple[int, str]]) -> None:
     with ExitStack() as stack:
-        lake = a_lake(tmp_path_factory.mktemp("lake"), stack)
+        lake = a_lake(folder, stack, database)
         machines, right = [lake.machine(ahead) for ahead in clocks], lake.machine()
         story = Story(right)
         for number, (who, deed) in enumerate(deeds):

@@ -1,4 +1,4 @@
-"""The pages of who may do what: grants with their reasons, groups, policies; granting and revoking."""
+"""The page of who may do what: grants with their reasons, groups; granting and revoking."""
 
 from functools import partial
 from typing import Any
@@ -9,17 +9,14 @@ from litestar.params import FromPath, FromQuery
 
 from headgate.catalog.ports.access import OWNER, Privilege, parse_privilege
 from headgate.catalog.ports.directory import parse_name
-from headgate.catalog.ports.maintenance import RULES
 from headgate.errors import InvalidRequest
-from headgate.plugins import policies
 from headgate.server.console.rendering import page
 from headgate.server.console.routes.confirmation import Deed, confirm_or_do
-from headgate.server.console.views import events_view, grants_view
+from headgate.server.console.views import grants_view
 from headgate.server.console.views.paging import list_page
 from headgate.server.console.visit import Form, Visit, VisitedLake
 
 _GRANTS_ON_A_PAGE = 100
-_WINDOW = 1_000
 
 
 @get("/console/lakes/{lake:str}/grants", sync_to_thread=True)
@@ -72,16 +69,3 @@ def _grant_deed(lake: VisitedLake, form: Form) -> Deed:
         return Deed("Take a grant back", sentence, "Take it back", back, do)
     sentence = f"{whom} may then {privilege.value} on {shown}, and whatever comes with that."
     return Deed("Grant a privilege", sentence, "Grant it", back, partial(granting.grant, privilege, on, whom))
-
-
-@get("/console/lakes/{lake:str}/rules", sync_to_thread=True)
-def show_rules(visit: NamedDependency[Visit], lake: FromPath[str]) -> Response[str]:
-    """What commits and maintenance are held to: policies, rules, and what they refused lately."""
-    found = visit.lake(lake)
-    events = events_view.event_window(found.catalog.events, None, _WINDOW).events
-    refusals = events_view.refusal_lines(events)
-    refused: dict[str, int] = {}
-    for line in refusals:
-        refused[line.rule] = refused.get(line.rule, 0) + 1
-    own = tuple((name, type(policy).__name__) for name, policy in policies.registered().items())
-    return page(visit, "rules.html", found, policies=own, refused=refused, maintenance=RULES)

@@ -7,6 +7,7 @@ from litestar import Response, get, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath
 
+from headgate.catalog.figures import table_lines
 from headgate.catalog.ports.access import OWNER
 from headgate.catalog.ports.directory import parse_name
 from headgate.errors import InvalidRequest, NotAllowed
@@ -14,7 +15,6 @@ from headgate.server.console.open_tables import VisitedTable
 from headgate.server.console.rendering import page
 from headgate.server.console.routes.confirmation import Deed, confirm_or_do
 from headgate.server.console.routes.table_pages import TABLE
-from headgate.server.console.views import lake_view
 from headgate.server.console.visit import Form, Visit, VisitedLake
 from headgate.storage import locations
 from headgate.storage.credentials import StorageOperation
@@ -59,7 +59,7 @@ def show_release(visit: NamedDependency[Visit], lake: FromPath[str], table: From
     """How a table leaves the catalog."""
     found = visit.lake(lake)
     opened = found.table(table)
-    line = lake_view.table_line(opened.loaded)
+    line = table_lines.table_line(opened.loaded)
     return page(visit, "release.html", found, table=line, tab="release", entry=opened.entry)
 
 

@@ -8,11 +8,13 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath, FromQuery
 from litestar.response import Redirect, Stream
 
+from headgate.catalog.figures import event_windows, table_lines
+from headgate.catalog.figures.table_lines import TableLine
 from headgate.errors import TableNotFound
 from headgate.server.console.rendering import page
-from headgate.server.console.views import events_view, lake_view
+from headgate.server.console.views import lake_view
 from headgate.server.console.views.events_view import event_line
-from headgate.server.console.views.lake_view import LakeActivityView, LakeFigures, TableLine
+from headgate.server.console.views.lake_view import LakeActivityView, LakeFigures
 from headgate.server.console.views.paging import ListPage
 from headgate.server.console.visit import Visit, VisitedLake, authenticate_again
 from headgate.server.request_record import current_request
@@ -87,14 +89,14 @@ def _tables(lake: VisitedLake, words: str, number: int) -> ListPage[TableLine]:
     lines = []
     for entry in entries:
         try:
-            lines.append(lake_view.table_line(lake.catalog.load(entry.name)))
+            lines.append(table_lines.table_line(lake.catalog.load(entry.name)))
         except TableNotFound:  # dropped in the middle of it
             continue
     return ListPage(tuple(lines), number, max(1, -(-total // _TABLES_ON_A_PAGE)), total)
 
 
 def _activity(visit: Visit, lake: VisitedLake) -> tuple[LakeFigures, LakeActivityView, tuple[Any, ...]]:
-    events = events_view.event_window(lake.catalog.events, None, _LATEST_EVENTS).events
+    events = event_windows.event_window(lake.catalog.events, None, _LATEST_EVENTS).events
     return (
         lake_view.lake_figures(visit.operations.metrics.lake_samples(lake.name)),
         lake_view.lake_activity(events, lake.now_ms),

@@ -7,6 +7,7 @@ from litestar import Response, get, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath
 
+from headgate.catalog.figures import table_lines
 from headgate.catalog.ports import maintenance
 from headgate.catalog.ports.commits import TableId
 from headgate.errors import InvalidRequest
@@ -14,7 +15,7 @@ from headgate.server.console.open_tables import VisitedTable
 from headgate.server.console.rendering import page
 from headgate.server.console.routes.confirmation import Deed, confirm_or_do
 from headgate.server.console.routes.table_pages import TABLE
-from headgate.server.console.views import lake_view, maintenance_view
+from headgate.server.console.views import maintenance_view
 from headgate.server.console.visit import Form, Visit, VisitedLake
 from headgate.storage.credentials import StorageOperation
 from headgate.table.maintenance.maintenance_tasks import WorkerPolicy
@@ -50,7 +51,7 @@ def show_maintenance(
         "permissions": maintenance_view.permission_lines(found.catalog.permissions.of(table_id)),
         "leases": maintenance_view.lease_lines(leases.live(str(table_id)), names, leases.now_ms()),
     }
-    line = lake_view.table_line(opened.loaded)
+    line = table_lines.table_line(opened.loaded)
     return page(visit, "maintenance.html", found, table=line, tab="maintenance", **values)
 
 
@@ -107,12 +108,13 @@ def show_check(visit: NamedDependency[Visit], lake: FromPath[str], table: FromPa
     found = visit.lake(lake)
     opened = found.table(table)
     if not visit.is_fragment:
-        line = lake_view.table_line(opened.loaded)
+        line = table_lines.table_line(opened.loaded)
         return page(visit, "check.html", found, table=line, tab="check")
     found.catalog.credentials(opened.entry.table_id, StorageOperation.READ)
     books = found.catalog.books(opened.entry.table_id)
     report = opened.opened.check(opened.name, keeper=books, data=False)
-    return page(visit, "parts/findings.html", found, report=report, table=lake_view.table_line(opened.loaded))
+    line = table_lines.table_line(opened.loaded)
+    return page(visit, "parts/findings.html", found, report=report, table=line)
 
 
 @post(f"{TABLE}/check", status_code=200, sync_to_thread=True)

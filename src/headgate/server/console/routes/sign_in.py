@@ -31,7 +31,7 @@ HOME = "/"
 def show_sign_in(request: ConsoleRequest, state: State, next: FromQuery[str] = HOME) -> Response[str]:  # noqa: A002
     """The page where one signs in."""
     session = read_session(request, state) or new_session(now_ms(state))
-    return _sign_in_page(state, session, own_path(next), "", 200)
+    return sign_in_page(state, session, own_path(next), "", 200)
 
 
 @post(SIGN_IN, status_code=303)
@@ -41,9 +41,7 @@ async def sign_in(request: ConsoleRequest, state: State) -> Response[Any]:
     before = read_session(request, state)
     if before is None:
         message = "The page was open for too long. Enter the token once more."
-        return _sign_in_page(
-            state, new_session(now_ms(state)), own_path(fields.get("next", "")), message, 403
-        )
+        return sign_in_page(state, new_session(now_ms(state)), own_path(fields.get("next", "")), message, 403)
     require_own_form(request.headers, fields, before)
     authenticator: Authenticator = state.authenticator
     token = fields.get("token", "").strip()
@@ -51,7 +49,7 @@ async def sign_in(request: ConsoleRequest, state: State) -> Response[Any]:
         request.state.caller = authenticator.authenticate(f"Bearer {token}")
     except NotAuthenticated:
         message = "This token is not known, has ended or was taken back."
-        return _sign_in_page(state, before, own_path(fields.get("next", "")), message, 401)
+        return sign_in_page(state, before, own_path(fields.get("next", "")), message, 401)
     parts: ConsoleParts = state.console
     answer = Redirect(own_path(fields.get("next", "")), status_code=303)
     answer.set_cookie(parts.seal.cookie(new_session(now_ms(state), token)))
@@ -75,10 +73,13 @@ def own_path(asked: str) -> str:
     return asked if is_own and not asked.startswith(SIGN_IN) else HOME
 
 
-def _sign_in_page(
+def sign_in_page(
     state: State, session: ConsoleSession, following: str, message: str, status: int
 ) -> Response[str]:
+    """The page where one signs in, with what went wrong before."""
     parts: ConsoleParts = state.console
-    text = rendering.render("sign_in.html", {"csrf": session.csrf, "next": following, "message": message})
+    issuers = [each.host for each in parts.issuers]
+    values = {"csrf": session.csrf, "next": following, "message": message, "issuers": issuers}
+    text = rendering.render("sign_in.html", values)
     cookies = [parts.seal.cookie(session)]
     return Response(text, status_code=status, media_type=MediaType.HTML, cookies=cookies)

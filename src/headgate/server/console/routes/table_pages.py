@@ -1,17 +1,20 @@
 """The pages of a table: what it is, some of its rows, its files, and its versions."""
 
+from typing import Any
+
 from litestar import Response, get
 from litestar.di import NamedDependency
 from litestar.params import FromPath, FromQuery
 
 from headgate.arrow.read import scan
 from headgate.arrow.read.scan import RowRequest
+from headgate.catalog.figures import table_lines
 from headgate.catalog.ports.commits import TableState
 from headgate.protocol.actions import Version
 from headgate.server.console import commit_reader
 from headgate.server.console.open_tables import VisitedTable
 from headgate.server.console.rendering import page
-from headgate.server.console.views import files_view, lake_view, rows_view, schema_view, versions_view
+from headgate.server.console.views import files_view, rows_view, schema_view, versions_view
 from headgate.server.console.views.schema_view import DefinitionView
 from headgate.server.console.visit import Visit
 from headgate.storage.credentials import StorageOperation
@@ -28,7 +31,7 @@ def show_table(visit: NamedDependency[Visit], lake: FromPath[str], table: FromPa
     """What a table is: columns, properties, features, domains."""
     found = visit.lake(lake)
     opened = found.table(table)
-    line = lake_view.table_line(opened.loaded)
+    line = table_lines.table_line(opened.loaded)
     return page(
         visit, "table.html", found, table=line, tab="definition", entry=opened.entry,
         definition=_definition(opened),
@@ -40,7 +43,7 @@ def show_rows(visit: NamedDependency[Visit], lake: FromPath[str], table: FromPat
     """Some rows of a table, read without Spark; alone, for who has the page already."""
     found = visit.lake(lake)
     opened = found.table(table)
-    line = lake_view.table_line(opened.loaded)
+    line = table_lines.table_line(opened.loaded)
     if not visit.is_fragment:
         return page(visit, "rows.html", found, table=line, tab="rows", columns=_definition(opened).columns)
     found.catalog.credentials(opened.entry.table_id, StorageOperation.READ)  # as who asks for files is asked
@@ -55,14 +58,21 @@ def show_files(visit: NamedDependency[Visit], lake: FromPath[str], table: FromPa
     """How the files of a table are; the plots alone, for who has the page already."""
     found = visit.lake(lake)
     opened = found.table(table)
-    line = lake_view.table_line(opened.loaded)
+    line = table_lines.table_line(opened.loaded)
     if not visit.is_fragment:
         unasked = line.size is None or line.size.files <= _READ_UNASKED
         return page(visit, "files.html", found, table=line, tab="files", reads_at_once=unasked)
     found.catalog.credentials(opened.entry.table_id, StorageOperation.READ)
     snapshot = opened.opened.snapshot()
     view = files_view.files_view(snapshot.files.without_stats, snapshot.state.metadata)
-    return page(visit, "parts/files.html", found, files=view, version=snapshot.version)
+    plots: dict[str, Any] = {"deleted": None, "depth": None, "average_depth": None}
+    if view.files <= files_view.MOST_WITH_STATISTICS:
+        state = snapshot.state
+        plots["depth"], plots["average_depth"] = files_view.depth_plot(
+            snapshot.bounds, state.metadata, state.domains
+        )
+        plots["deleted"] = files_view.deleted_plot(snapshot.files.columns) if view.deleted_rows else None
+    return page(visit, "parts/files.html", found, files=view, version=snapshot.version, **plots)
 
 
 @get(f"{TABLE}/versions", sync_to_thread=True)
@@ -79,7 +89,7 @@ def show_versions(
     records = found.catalog.commits(opened.entry.table_id, before=limit, limit=VERSIONS_ON_A_PAGE + 1)
     infos = commit_reader.read_infos(opened, (record.version for record in records[:VERSIONS_ON_A_PAGE]))
     versions = versions_view.versions_page(records, infos, opened.loaded.tail, VERSIONS_ON_A_PAGE)
-    line = lake_view.table_line(opened.loaded)
+    line = table_lines.table_line(opened.loaded)
     return page(visit, "versions.html", found, table=line, tab="versions", versions=versions)
 
 

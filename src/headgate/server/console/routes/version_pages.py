@@ -4,6 +4,7 @@ from litestar import Response, get
 from litestar.di import NamedDependency
 from litestar.params import FromPath, FromQuery
 
+from headgate.catalog.figures import table_lines
 from headgate.catalog.ports.serving import CommitRecord
 from headgate.errors import VersionNotFound
 from headgate.protocol.actions import Commit, Version
@@ -11,7 +12,7 @@ from headgate.server.console import commit_reader
 from headgate.server.console.open_tables import VisitedTable
 from headgate.server.console.rendering import page
 from headgate.server.console.routes.table_pages import TABLE
-from headgate.server.console.views import compare_view, lake_view, version_view, versions_view
+from headgate.server.console.views import compare_view, version_view, versions_view
 from headgate.server.console.views.compare_view import ChangeLine
 from headgate.server.console.views.version_view import GroupLine
 from headgate.server.console.visit import Visit, VisitedLake
@@ -40,7 +41,7 @@ def show_version(
         visit,
         "version.html",
         found,
-        table=lake_view.table_line(opened.loaded),
+        table=table_lines.table_line(opened.loaded),
         tab="versions",
         line=versions_view.version_line(record, None if commit is None else commit.info, place),
         record=record,
@@ -74,7 +75,7 @@ def compare_versions(
         visit,
         "compare.html",
         found,
-        table=lake_view.table_line(opened.loaded),
+        table=table_lines.table_line(opened.loaded),
         tab="versions",
         older=first,
         newer=second,

@@ -64,6 +64,10 @@
 
   document.addEventListener("DOMContentLoaded", () => {
     drawAll();
+    for (const here of document.querySelectorAll(".side [aria-current], .tabs [aria-current]")) {
+      const list = here.closest("ul");
+      list.scrollLeft = here.parentElement.offsetLeft - list.offsetLeft - (list.clientWidth - here.offsetWidth) / 2;
+    }
     document.querySelectorAll("[data-live]").forEach(follow);
     new MutationObserver((changes) => {
       if (changes.some((change) => [...change.addedNodes].some((node) => node.querySelector?.("[data-plot]")))) drawAll();

@@ -4,14 +4,13 @@ A page is a window of places in the one order of events, so one that is far back
 Of a window only those are shown that who visits may see.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from headgate.catalog.ports.events import Event, EventFeed, EventKind
-from headgate.errors import InvalidRequest
-
-WINDOW = 100
+from headgate.catalog.figures.event_windows import WINDOW, EventWindow, event_detail, event_sentence
+from headgate.catalog.ports.events import Event, EventKind
+from headgate.errors import HeadgateError
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,33 +40,6 @@ class EventsPage:
     """Whether what is older was deleted."""
 
 
-@dataclass(frozen=True, slots=True)
-class EventWindow:
-    """The events in some places of their order, the oldest first."""
-
-    events: tuple[Event, ...]
-    end: int
-    """The place after the last of them."""
-    newest: int
-    is_forgotten: bool = False
-    """Whether older ones were deleted."""
-
-
-def event_window(feed: EventFeed, before: int | None, length: int = WINDOW) -> EventWindow:
-    """The events in so many places before one, or before the end."""
-    newest = feed.newest()
-    end = newest + 1 if before is None else before
-    start = max(0, end - 1 - length)
-    try:
-        found, gone = feed.after(start, limit=length), False
-    except InvalidRequest as exc:
-        oldest = exc.fields.get("oldest")
-        if not isinstance(oldest, int):
-            raise
-        found, gone = (feed.after(oldest, limit=length) if oldest < end - 1 else ()), True
-    return EventWindow(tuple(event for event in found if event.cursor < end), end, newest, gone)
-
-
 def events_page(
     window: EventWindow, kinds: frozenset[EventKind] | None = None, length: int = WINDOW
 ) -> EventsPage:
@@ -90,35 +62,9 @@ def event_line(event: Event) -> EventLine:
         event.version,
         event.operation or "",
         event.timestamp,
-        _SENTENCES[event.kind](event),
+        event_sentence(event),
         tuple((name, str(value)) for name, value in event.details.items() if value is not None),
     )
-
-
-def _detail(event: Event, name: str) -> str:
-    return str(event.details.get(name) or "")
-
-
-def _permission(event: Event) -> str:
-    allowed = event.details.get("permitted")
-    return (
-        f"{_detail(event, 'kind') or 'a kind of maintenance'} is {'' if allowed else 'no longer '}permitted"
-    )
-
-
-_SENTENCES: Mapping[EventKind, Callable[[Event], str]] = {
-    EventKind.COMMIT: lambda event: f"version {event.version} was ratified",
-    EventKind.CREATE: lambda _: "the table was created",
-    EventKind.DROP: lambda _: "the table was dropped; it can be had back until it is purged",
-    EventKind.UNDROP: lambda _: "a drop was undone",
-    EventKind.PURGE: lambda _: "the table is gone for good",
-    EventKind.RENAME: lambda event: f"renamed from {_detail(event, 'from')}",
-    EventKind.ADOPT: lambda _: "the table came into the catalog",
-    EventKind.RELEASE: lambda _: "the table left the catalog, and is an ordinary one",
-    EventKind.REFUSAL: lambda event: _detail(event, "message") or "a proposal was refused",
-    EventKind.INCIDENT: lambda event: _detail(event, "message") or "something is there that nobody ratified",
-    EventKind.PERMISSION: _permission,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,25 +90,49 @@ _ADVICE: Mapping[str, str] = {
     "column-names": "name the column as the rule asks",
 }
 """What to do about a refusal, by the policy that refused."""
+_OTHER_ADVICE = "have the commit corrected as the message says, and propose it again"
 
 
 def refusal_line(event: Event) -> RefusalLine:
     """One refusal."""
     details: Mapping[str, Any] = event.details
-    rule = _detail(event, "by")
+    rule = event_detail(event, "by")
     line = details.get("line")
-    action = _detail(event, "action")
+    action = event_detail(event, "action")
     return RefusalLine(
         event.cursor,
         event.timestamp,
         event.table,
         event.version,
-        _detail(event, "principal"),
+        event_detail(event, "principal"),
         rule,
         f"{action}, line {line}" if action and line else action,
-        _detail(event, "message"),
-        _ADVICE.get(rule, "have the commit corrected as the message says, and propose it again"),
+        event_detail(event, "message"),
+        _ADVICE.get(rule, _OTHER_ADVICE),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsal:
+    """What would become of a commit: the version it would be, or who would refuse it, and why."""
+
+    principal: str
+    version: int
+    rule: str = ""
+    """Empty if it would be ratified."""
+    message: str = ""
+    place: str = ""
+    advice: str = ""
+
+
+def rehearsal(refusal: HeadgateError | None, principal: str, version: int) -> Rehearsal:
+    """The answer to a commit that was tried."""
+    if refusal is None:
+        return Rehearsal(principal, version)
+    rule = str(refusal.fields.get("policy") or refusal.fields.get("rule") or refusal.code)
+    action, line = refusal.fields.get("action"), refusal.fields.get("line")
+    place = f"{action}, line {line}" if action and line else str(action or "")
+    return Rehearsal(principal, version, rule, refusal.message, place, _ADVICE.get(rule, _OTHER_ADVICE))
 
 
 def refusal_lines(events: Iterable[Event]) -> tuple[RefusalLine, ...]:

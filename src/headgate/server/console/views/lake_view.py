@@ -4,34 +4,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from headgate.catalog.figures import activity_counts
+from headgate.catalog.figures.activity_counts import MINUTES
 from headgate.catalog.ports.directory import TableEntry
-from headgate.catalog.ports.events import Event, EventKind
-from headgate.catalog.ports.serving import LoadedTable
-from headgate.protocol.log import version_checksum
+from headgate.catalog.ports.events import Event
 from headgate.server.console.views.plots import Plot, make_plot
-
-MINUTES = 30
-_MINUTE_MS = 60_000
-
-
-@dataclass(frozen=True, slots=True)
-class TableSize:
-    """How many files a table has and how large they are, by its newest checksum that the catalog knows."""
-
-    files: int
-    size_bytes: int
-    version: int
-
-
-@dataclass(frozen=True, slots=True)
-class TableLine:
-    """A table in the list of a lake."""
-
-    name: str
-    version: int
-    unpublished: int
-    changed_ms: int | None
-    size: TableSize | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,22 +32,6 @@ class LakeActivityView:
     incidents: int
 
 
-def table_size(loaded: LoadedTable) -> TableSize | None:
-    """How large a table is, if the catalog knows a checksum of it."""
-    known = loaded.known.content
-    checksum = None if known is None else version_checksum.parse(known.content)
-    if known is None or checksum is None:
-        return None
-    return TableSize(checksum.num_files, checksum.table_size_bytes, known.version)
-
-
-def table_line(loaded: LoadedTable) -> TableLine:
-    """A table as a line of the list."""
-    tail = loaded.tail
-    waiting = max(0, tail.latest - tail.published)
-    return TableLine(str(loaded.entry.name), tail.latest, waiting, tail.latest_timestamp, table_size(loaded))
-
-
 def matching_tables(entries: Iterable[TableEntry], words: str) -> tuple[TableEntry, ...]:
     """The tables whose names have every one of these words in them, whatever their case."""
     wanted = words.lower().split()
@@ -79,25 +40,13 @@ def matching_tables(entries: Iterable[TableEntry], words: str) -> tuple[TableEnt
 
 def lake_activity(events: Iterable[Event], now_ms: int) -> LakeActivityView:
     """The last minutes of a lake, from its latest events."""
-    minute = now_ms // _MINUTE_MS
-    commits: dict[int, int] = dict.fromkeys(range(minute - MINUTES + 1, minute + 1), 0)
-    others: dict[EventKind, int] = {}
-    just_now = 0
-    for event in events:
-        at = event.timestamp // _MINUTE_MS
-        if at not in commits:
-            continue
-        if event.kind is EventKind.COMMIT:
-            commits[at] += 1
-            just_now += event.timestamp > now_ms - _MINUTE_MS
-        else:
-            others[event.kind] = others.get(event.kind, 0) + 1
-    bars = ((_clock(at), number) for at, number in commits.items())
+    counts = activity_counts.count_activity(events, now_ms)
+    bars = ((_clock(at), number) for at, number in counts.commits_by_minute.items())
     return LakeActivityView(
         make_plot(f"Commits per minute in the last {MINUTES} minutes", bars),
-        just_now,
-        others.get(EventKind.REFUSAL, 0),
-        others.get(EventKind.INCIDENT, 0),
+        counts.in_last_minute,
+        counts.refusals,
+        counts.incidents,
     )
 
 

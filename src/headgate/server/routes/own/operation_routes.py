@@ -1,6 +1,11 @@
-"""How is an operation of the ports answered over HTTP? Each at a route of its own, all in the same way."""
+"""How is an operation of the ports answered over HTTP? Each at a route of its own, all in the same way.
+
+The framework knows these routes, for its document and for whatever is asked of them in an unusual way. What
+clients ask, ``direct_operations.py`` answers with the same parts.
+"""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from urllib.parse import unquote
 
 from litestar import Request, Response, post
@@ -16,7 +21,7 @@ from headgate.catalog.wire.operation_codec import OperationCodec, codec_for
 from headgate.catalog.wire.operations import OPERATIONS, PortOperation, Repeat
 from headgate.errors import NotAllowed
 from headgate.server.audit import CHANGES_NOTHING
-from headgate.server.caller import Caller
+from headgate.server.caller import Authenticator, Caller, visible_lakes
 from headgate.server.credentials import CredentialVendor, vend_by_id
 from headgate.server.lakes import ServedLake, ServedLakes
 from headgate.server.routes.own import authority, directory_copies
@@ -27,7 +32,11 @@ OwnRequest = Request[object, object, State]
 
 def acting_caller(request: OwnRequest, caller: Caller) -> str:
     """On whose behalf a request is answered: the caller's, unless the owner acts for somebody else."""
-    named = request.headers.get(ACTING_AS)
+    return acting_principal_of(request.headers.get(ACTING_AS), caller)
+
+
+def acting_principal_of(named: str | None, caller: Caller) -> str:
+    """The same, by the header in which the owner names somebody else."""
     principal = None if named is None else acting_principal(unquote(named))
     if principal is None or principal == caller.principal:
         return caller.principal  # with what its token is limited to, which the bare name is not
@@ -46,6 +55,26 @@ def call_headers(request: OwnRequest) -> dict[str, str]:
     return {CALL_ID: named} if is_call_id(named) else {}
 
 
+@dataclass(frozen=True, slots=True)
+class OperationParts:
+    """What operations are answered with."""
+
+    lakes: ServedLakes
+    authenticator: Authenticator
+    vendor: CredentialVendor
+
+    def answer(
+        self, codec: OperationCodec, lake: str, caller: Caller, acting_as: str | None, body: bytes
+    ) -> bytes:
+        """The body of the answer to a request for an operation."""
+        served = visible_lakes(self.lakes, caller).find(lake)
+        principal = acting_principal_of(acting_as, caller)
+        content = _answer(codec, served, principal, body, self.vendor)
+        if codec.operation.method is AccessTokens.revoke:
+            self.authenticator.forget_validations()
+        return content
+
+
 def _handler(operation: PortOperation) -> HTTPRouteHandler:
     codec = codec_for(operation)
 
@@ -54,13 +83,9 @@ def _handler(operation: PortOperation) -> HTTPRouteHandler:
         body: RawBody,
         request: OwnRequest,
         caller: NamedDependency[Caller],
-        lakes: NamedDependency[ServedLakes],
     ) -> Response[bytes]:
-        served = lakes.find(lake)
-        principal = acting_caller(request, caller)
-        content = _answer(codec, served, principal, body, request.app.state.credential_vendor)
-        if operation.method is AccessTokens.revoke:
-            request.app.state.authenticator.forget_validations()
+        parts: OperationParts = request.app.state.operation_parts
+        content = parts.answer(codec, lake, caller, request.headers.get(ACTING_AS), body)
         return Response(content, media_type="application/json", headers=call_headers(request))
 
     handle.__doc__ = operation.method.__doc__

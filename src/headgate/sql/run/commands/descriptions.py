@@ -38,7 +38,7 @@ def describe_table(context: StatementContext, command: DescribeTable) -> DataFra
         return _as_json(context, table, snapshot)
     if command.column is not None:
         return _column(context, snapshot, command.column)
-    rows = [*_columns(snapshot), *(_details(table, snapshot) if command.is_extended else ())]
+    rows = described_rows(table, snapshot, is_extended=command.is_extended)
     return result_frames.frame(context.spark, result_frames.DESCRIBED, rows)
 
 
@@ -55,7 +55,17 @@ def describe_history(context: StatementContext, command: DescribeHistory) -> Dat
 
 def show_create_table(context: StatementContext, command: ShowCreateTable) -> DataFrame:
     """SHOW CREATE TABLE: a statement that makes a table like this one."""
-    table = context.table(command.table)
+    text = create_statement(context.table(command.table))
+    return result_frames.frame(context.spark, result_frames.CREATE_STATEMENT, [[text]])
+
+
+def described_rows(table: Table, snapshot: Snapshot, *, is_extended: bool) -> list[_Row]:
+    """What DESCRIBE TABLE tells of a table."""
+    return [*_columns(snapshot), *(_details(table, snapshot) if is_extended else ())]
+
+
+def create_statement(table: Table) -> str:
+    """A statement that makes a table like this one."""
     snapshot = table.log.snapshot()
     metadata = snapshot.state.metadata
     columns = ",\n  ".join(map(_definition, schema_json.parse(metadata.schema_string).fields))
@@ -72,8 +82,7 @@ def show_create_table(context: StatementContext, command: ShowCreateTable) -> Da
             for key, value in sorted(metadata.configuration.items())
         )
         lines.append("TBLPROPERTIES (\n  " + ",\n  ".join(pairs) + ")")
-    text = "\n".join(lines) + "\n"
-    return result_frames.frame(context.spark, result_frames.CREATE_STATEMENT, [[text]])
+    return "\n".join(lines) + "\n"
 
 
 def type_text(field: Field) -> str:

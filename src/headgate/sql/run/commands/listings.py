@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 from headgate.catalog.ports.directory import TableEntry
 from headgate.errors import InvalidRequest, SchemaNotFound
 from headgate.lake.lake import Lake
+from headgate.lake.table import Table
 from headgate.protocol.schema import column_mapping
 from headgate.protocol.schema import json as schema_json
 from headgate.spark.parquet import logical_columns
@@ -39,10 +40,7 @@ def show_tables(context: StatementContext, command: ShowTables) -> DataFrame:
         gone = _chosen_tables(lake.dropped(schema), command.pattern)
         rows = [_dropped_row(context.scope.name_of(lake), entry) for entry in gone]
         return result_frames.frame(context.spark, result_frames.DROPPED_TABLES, rows)
-    found = [
-        (entry.name.schema, entry.name.table, False)
-        for entry in _chosen_tables(lake.tables(schema), command.pattern)
-    ]
+    found = table_rows(lake, schema, command.pattern)
     views = [
         ("", each.name, True)
         for each in context.spark.catalog.listTables()
@@ -86,18 +84,14 @@ def show_catalogs(context: StatementContext, command: ShowCatalogs) -> DataFrame
 
 def show_columns(context: StatementContext, command: ShowColumns) -> DataFrame:
     """SHOW COLUMNS."""
-    fields = table_columns.schema_of(context.table(command.table)).fields
-    return result_frames.frame(context.spark, result_frames.COLUMN_NAMES, [[field.name] for field in fields])
+    rows = column_rows(context.table(command.table))
+    return result_frames.frame(context.spark, result_frames.COLUMN_NAMES, rows)
 
 
 def show_properties(context: StatementContext, command: ShowTableProperties) -> DataFrame:
     """SHOW TBLPROPERTIES, all or one."""
-    table = context.table(command.table)
-    found = dict(sorted(table.properties().items()))
-    if command.key is not None:
-        missing = f"Table {table.name} does not have property: {command.key}"
-        found = {command.key: found.get(command.key, missing)}
-    return result_frames.frame(context.spark, result_frames.PROPERTIES, list(found.items()))
+    rows = property_rows(context.table(command.table), command.key)
+    return result_frames.frame(context.spark, result_frames.PROPERTIES, rows)
 
 
 def show_partitions(context: StatementContext, command: ShowPartitions) -> DataFrame:
@@ -130,9 +124,37 @@ def show_partitions(context: StatementContext, command: ShowPartitions) -> DataF
 
 def show_domains(context: StatementContext, command: ShowDomains) -> DataFrame:
     """SHOW DOMAINS of a table."""
-    found = sorted(context.table(command.table).domains().items())
-    rows = [(name, text) for name, text in found if _matches(name, command.pattern)]
+    rows = domain_rows(context.table(command.table), command.pattern)
     return result_frames.frame(context.spark, result_frames.DOMAINS, rows)
+
+
+def table_rows(lake: Lake, schema: str | None, pattern: str | None) -> list[tuple[str, str, bool]]:
+    """The tables of a lake or of a schema of it, as SHOW TABLES lists them."""
+    chosen = _chosen_tables(lake.tables(schema), pattern)
+    return [(entry.name.schema, entry.name.table, False) for entry in chosen]
+
+
+def schema_rows(lake: Lake, pattern: str | None) -> list[tuple[str]]:
+    """The schemas of a lake, as SHOW SCHEMAS lists them."""
+    return [(name,) for name in lake.schemas() if _matches(name, pattern)]
+
+
+def column_rows(table: Table) -> list[tuple[str]]:
+    """The columns of a table, as SHOW COLUMNS lists them."""
+    return [(field.name,) for field in table_columns.schema_of(table).fields]
+
+
+def property_rows(table: Table, key: str | None) -> list[tuple[str, str]]:
+    """The properties of a table, or one of them, as SHOW TBLPROPERTIES lists them."""
+    found = dict(sorted(table.properties().items()))
+    if key is not None:
+        found = {key: found.get(key, f"Table {table.name} does not have property: {key}")}
+    return list(found.items())
+
+
+def domain_rows(table: Table, pattern: str | None) -> list[tuple[str, str]]:
+    """The metadata domains of a table, as SHOW DOMAINS lists them."""
+    return [(name, text) for name, text in sorted(table.domains().items()) if _matches(name, pattern)]
 
 
 def _listed_schema(context: StatementContext, name: Sequence[str] | None) -> tuple[Lake, str | None]:

@@ -1,0 +1,1 @@
+"""``headgate sql``: statements of SQL over a lake, typed, from a file or from a pipe."""

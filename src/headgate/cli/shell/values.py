@@ -1,0 +1,84 @@
+"""How is a value of an answer written? As a cell of a table, or as JSON.
+
+A cell holds no control character: what a table has in it must not steer the terminal of who looks.
+"""
+
+import math
+from base64 import b64encode
+from collections.abc import Mapping
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+
+NULL = "NULL"
+_CONTROLS = {number: f"\\x{number:02x}" for number in (*range(32), *range(127, 160))} | {
+    ord("\n"): "\\n",
+    ord("\t"): "\\t",
+    ord("\r"): "\\r",
+}
+_LINES = {number: text for number, text in _CONTROLS.items() if chr(number) not in "\n\t"}
+
+
+def cell_text(value: Any, kind: pa.DataType) -> str:
+    """A value as one line of text."""
+    plain = plain_value(value, kind)
+    match plain:
+        case None:
+            return NULL
+        case str():
+            text = plain.replace("T", " ", 1) if pa.types.is_timestamp(kind) else plain
+        case msgspec.Raw():
+            text = bytes(plain).decode()
+        case _:
+            text = msgspec.json.encode(plain).decode()
+    return one_line(text)
+
+
+def one_line(text: str) -> str:
+    """A text without control characters."""
+    return text.translate(_CONTROLS)
+
+
+def printable_lines(text: str) -> str:
+    """A text of several lines without other control characters."""
+    return text.translate(_LINES)
+
+
+def plain_value(value: Any, kind: pa.DataType) -> Any:
+    """A value as JSON has it: moments with their zone, bytes in base64, what is no number as a text."""
+    if value is None:
+        return None
+    if pa.types.is_struct(kind):
+        return {field.name: plain_value(value[field.name], field.type) for field in kind}
+    if pa.types.is_map(kind):
+        pairs = value.items() if isinstance(value, Mapping) else value
+        return {_key(key, kind.key_type): plain_value(item, kind.item_type) for key, item in pairs}
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return [plain_value(item, kind.value_type) for item in value]
+    return _plain_scalar(value)
+
+
+def _plain_scalar(value: Any) -> Any:
+    match value:
+        case bytes():
+            return b64encode(value).decode()
+        case Decimal():
+            return msgspec.Raw(format(value, "f").encode())
+        case float() if not math.isfinite(value):
+            return str(value)
+        case datetime() if value.tzinfo is not None:
+            return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
+        case date() | time():
+            return value.isoformat()
+        case timedelta():
+            return str(value)
+        case _:
+            return value
+
+
+def _key(value: Any, kind: pa.DataType) -> str:
+    plain = plain_value(value, kind)
+    return plain if isinstance(plain, str) else msgspec.json.encode(plain).decode()
