@@ -51,7 +51,7 @@ from headgate.table.stream.commit_files import COMMIT_REFUSALS
 from headgate.table.stream.read_options import READ_CONTRADICTIONS
 
 sys.path.append(str(Path(__file__).parents[1]))
-from docs import python_api, site_contents, test_numbers
+from docs import command_line_tables, python_api, site_contents, test_numbers
 from tests.sql.summary import sql_bank, sql_differences, sql_ours
 from tests.support.referee_features import FEATURES as REFEREED
 
@@ -452,6 +452,11 @@ TABLES: dict[str, Callable[[], Iterator[str]]] = {
     "delta_api": _delta_api,
     "delta_errors": _delta_errors,
     "sql": _sql,
+    "commands": command_line_tables.commands,
+    "older_names": command_line_tables.older_names,
+    "exit_codes": command_line_tables.exit_codes,
+    "fixes": command_line_tables.fixes,
+    "json_shapes": command_line_tables.json_shapes,
     "sql_bank": sql_bank,
     "sql_differences": sql_differences,
     "sql_ours": sql_ours,

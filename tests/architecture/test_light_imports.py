@@ -11,6 +11,7 @@ import typer
 
 import headgate
 from headgate.cli import lazy_commands
+from headgate.cli.command_row import LazyCommand, leaf_commands
 
 HEAVY = ("alembic", "numpy", "obstore", "pandas", "psycopg", "pyarrow", "pyspark", "sqlalchemy", "sqlglot")
 SHOWN_BEHIND = "loaded: "
@@ -77,13 +78,16 @@ def test_an_unknown_name_is_unknown() -> None:
         headgate.conect  # type: ignore[attr-defined]  # noqa: B018
 
 
-@pytest.mark.parametrize("command", lazy_commands.COMMANDS, ids=lambda command: command.name)
-def test_a_command_says_in_the_list_what_it_says_itself(command: lazy_commands.LazyCommand) -> None:
-    module, _, name = command.function.partition(":")
+LEAVES = tuple(leaf_commands(lazy_commands.COMMANDS))
+
+
+@pytest.mark.parametrize(("words", "row"), LEAVES, ids=[words for words, _ in LEAVES])
+def test_a_command_says_in_the_list_what_it_says_itself(words: str, row: LazyCommand) -> None:
+    module, _, name = row.function.partition(":")
     function = getattr(importlib.import_module(module), name)
     said = function.info.help if isinstance(function, typer.Typer) else function.__doc__
 
-    assert command.summary == said.splitlines()[0]
+    assert row.summary == said.splitlines()[0], words
 
 
 def test_a_listed_command_is_a_command() -> None:
@@ -91,3 +95,28 @@ def test_a_listed_command_is_a_command() -> None:
     lazy_commands.list_in(app)
 
     assert [listed.name for listed in app.registered_commands] == [row.name for row in lazy_commands.COMMANDS]
+
+
+SPARK_IS_THERE = frozenset({"demo", "sql", "top", "stream"})
+"""Commands that are nothing without Spark, and load it with their options."""
+OPTIONS = """
+import importlib
+from headgate.cli import lazy_commands
+from headgate.cli.command_row import LazyCommand, leaf_commands
+from headgate.cli.command_row import leaf_commands
+for words, row in leaf_commands(lazy_commands.COMMANDS):
+    if words not in {known!r}:
+        importlib.import_module(row.function.partition(":")[0])
+"""
+
+
+def test_what_a_command_takes_is_known_without_a_catalog_or_spark() -> None:
+    loaded = _loaded(OPTIONS.format(known=SPARK_IS_THERE))
+
+    assert not sorted(heavy for heavy in HEAVY if heavy in loaded - _loaded(NOTHING))
+    assert not sorted(
+        name
+        for name in loaded
+        if name.startswith(("headgate.catalog.", "headgate.lake"))
+        and not name.startswith("headgate.catalog.ports")
+    )  # which are values, and no database

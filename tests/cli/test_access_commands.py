@@ -7,6 +7,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import headgate
+from headgate.catalog.ports.access import Privilege
+from headgate.cli.lazy_commands import COMMANDS
 from headgate.cli.main import app
 from headgate.errors import NotAuthenticated
 from tests.support.lakes import build_lake
@@ -85,3 +87,17 @@ def test_a_wrong_privilege_is_an_error_with_what_to_do(lake: Path) -> None:
 
     assert result.exit_code == 1
     assert "choose one of" in result.output
+
+
+def test_a_privilege_is_granted_as_before_there_was_a_verb(lake: Path) -> None:
+    assert done(lake, "grant", "READ", "--to", "ana") == "ana has READ on the lake\n"
+    assert done(lake, "grant", "--to", "bob", "READ") == "bob has READ on the lake\n"
+    assert done(lake, "grant", "add", "READ", "--to", "cid") == "cid has READ on the lake\n"
+    assert done(lake, "grant", "revoke", "READ", "--from", "cid") == "cid has READ on the lake no more\n"
+    assert [each["principal"] for each in json.loads(done(lake, "grant", "list", "--json"))] == ["ana", "bob"]
+
+
+def test_no_privilege_is_called_like_a_verb() -> None:
+    noun = next(row for row in COMMANDS if row.name == "grant")
+
+    assert not {verb.name for verb in noun.verbs} & {privilege.value.lower() for privilege in Privilege}

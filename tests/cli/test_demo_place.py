@@ -1,13 +1,20 @@
 """The demo replaces its own lakes and touches nothing else."""
 
+import io
 from pathlib import Path
 
+import msgspec
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
-from headgate.cli.demo import place
+from headgate.cli.answers.shapes import SHAPES
+from headgate.cli.answers.tables import CatalogView, TableSummary
+from headgate.cli.demo import command, place
+from headgate.cli.demo.narrator import Claim, Narrator
 from headgate.cli.main import app
 from headgate.errors import InvalidRequest
+from tests.cli.test_snapshots import check_shape
 from tests.support.lakes import build_lake
 
 
@@ -57,3 +64,23 @@ def test_the_command_refuses_before_it_starts_spark(tmp_path: Path) -> None:
     assert result.exit_code == 1
     assert "--lake DIR" in result.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.doc"]
+
+
+def test_the_json_of_the_demo_is_of_its_shape(tmp_path: Path) -> None:
+    say = Narrator(Console(file=io.StringIO()))
+    say.claims.append(Claim("nothing was lost", holds=True))
+    found = TableSummary(
+        name="gold.revenue",
+        id="7",
+        location="there",
+        version=3,
+        num_rows=12,
+        catalog=CatalogView(ratified=3, published=3, inline=0, staged=0),
+    )
+
+    told = command.tell_story(say, tmp_path, (found,), 1.5)
+
+    check_shape(
+        next(shape for shape in SHAPES if shape.command == "demo"), msgspec.json.encode(told).decode()
+    )
+    assert told.claims[0].holds

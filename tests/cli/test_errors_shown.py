@@ -19,7 +19,7 @@ def test_a_lake_that_is_not_there_is_not_made(tmp_path: Path, command: list[str]
 
     result = run(*command, "--lake", folder)
 
-    assert result.exit_code == 1
+    assert result.exit_code == 3
     assert "does not exist" in result.stderr
     assert "headgate.connect(" in result.stderr
     assert "HEADGATE_LAKE_NOT_FOUND" in result.stderr
@@ -30,7 +30,7 @@ def test_a_lake_that_is_not_there_is_not_made(tmp_path: Path, command: list[str]
 def test_a_folder_that_is_no_lake_stays_none(tmp_path: Path) -> None:
     result = run("tables", "--lake", tmp_path)
 
-    assert result.exit_code == 1
+    assert result.exit_code == 3
     assert "is not a lake" in result.stderr
     assert list(tmp_path.iterdir()) == []
 
@@ -41,9 +41,9 @@ def test_an_unknown_table_is_told_with_a_fix(tmp_path: Path, command: str) -> No
 
     result = run(command, "sales.nothing", "--lake", tmp_path)
 
-    assert result.exit_code == 1
+    assert result.exit_code == 3
     assert "error: there is no table sales.nothing" in result.stderr
-    assert "fix: headgate tables" in result.stderr
+    assert "fix: headgate table list" in result.stderr
     assert "code: DELTA_TABLE_NOT_FOUND" in result.stderr
     assert "Traceback" not in result.output
 
@@ -71,3 +71,23 @@ def test_a_catalog_that_can_never_be_opened_is_not_to_be_tried_again(tmp_path: P
 )
 def test_wrong_usage_has_its_own_exit_code(arguments: list[str]) -> None:
     assert run(*arguments).exit_code == 2
+
+
+def test_what_others_wrote_into_a_lake_does_not_command_the_terminal(tmp_path: Path) -> None:
+    hostile = "\x1b]0;owned\x07\x9b31m\u202egpj"
+    with headgate.connect(tmp_path) as lake:
+        lake.create_schema("s")
+        lake.create_table("s.t", "id BIGINT", comment=hostile, domains={"d": hostile})
+
+    for words in (
+        "table show s.t",
+        "domain list s.t",
+        "domain get s.t d",
+        "commit show s.t",
+        f"table show {hostile}",
+    ):
+        result = run(*words.split(" "), "--lake", tmp_path)
+        shown = result.stdout + result.stderr
+
+        assert "owned" in shown, words
+        assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(shown), words

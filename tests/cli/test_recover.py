@@ -68,6 +68,6 @@ def test_a_recovered_lake_can_be_used(lake: LosableLake) -> None:
 def test_a_folder_without_a_warehouse_is_refused(tmp_path: Path) -> None:
     result = run("recover", "--lake", tmp_path / "nowhere")
 
-    assert result.exit_code == 1
+    assert result.exit_code == 3
     assert "nothing to recover" in result.stderr
     assert list(tmp_path.iterdir()) == []

@@ -67,7 +67,7 @@ def test_what_is_not_safe_does_not_start(lake: Path, flags: tuple[str, ...], sai
 def test_a_folder_without_a_lake_is_not_made_into_one_unasked(tmp_path: Path) -> None:
     done = run(tmp_path / "typo")
 
-    assert (done.exit_code, (tmp_path / "typo").exists()) == (1, False)
+    assert (done.exit_code, (tmp_path / "typo").exists()) == (3, False)
     assert "--create" in done.stderr
 
 

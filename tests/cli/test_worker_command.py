@@ -39,6 +39,14 @@ def test_a_dry_run_only_says_what_is_due(lake: Path) -> None:
     assert second.stdout == first.stdout
 
 
+def test_the_argument_counts_more_than_the_variable(lake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADGATE_LAKE", str(lake.parent / "other"))
+
+    assert run(lake, "--dry-run").exit_code == 0
+    assert run("--dry-run").exit_code == 3
+    assert run("--lake", lake, "--dry-run").exit_code == 0
+
+
 def test_once_does_what_is_due_and_then_nothing_is(lake: Path) -> None:
     first, second = (run(lake, "--once") for _ in range(2))
 
@@ -72,7 +80,7 @@ def test_a_failure_is_told_and_is_the_exit_code(lake: Path) -> None:
 def test_a_lake_that_is_not_there_is_not_made(tmp_path: Path) -> None:
     result = run(tmp_path / "nothing", "--once")
 
-    assert result.exit_code == 1
+    assert result.exit_code == 3
     assert not (tmp_path / "nothing").exists()
 
 

@@ -13,10 +13,18 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from headgate.errors import HeadgateError, Retry, TableNotFound
+from headgate.cli import exit_codes
+from headgate.cli.answers.failures import Failure
+from headgate.errors import HeadgateError
 
 _PIPE_WIDTH = 10_000  # a pipe has no edge to wrap at
 _UNKNOWN = "–"
+_HIDDEN = {
+    code: f"\\u{code:04x}" if code > 0xFF else f"\\x{code:02x}"
+    for code in (*range(0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+}
+"""Characters that a terminal obeys rather than shows: escapes, and marks that turn the direction of text."""
+_HIDDEN_IN_LINES = {code: shown for code, shown in _HIDDEN.items() if chr(code) not in "\n\t"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +41,11 @@ def out() -> Console:
     return _console(stderr=False)
 
 
+def err() -> Console:
+    """Where goes what is told beside an answer."""
+    return _console(stderr=True)
+
+
 def _console(*, stderr: bool) -> Console:
     made = Console(stderr=stderr, highlight=False, markup=False, emoji=False)
     if made.is_terminal:
@@ -40,38 +53,60 @@ def _console(*, stderr: bool) -> Console:
     return Console(stderr=stderr, highlight=False, markup=False, emoji=False, width=_PIPE_WIDTH)
 
 
-def show_error(error: HeadgateError) -> None:
+def visible(text: str) -> str:
+    """The text with whatever a terminal would obey written out; what is in a lake others have written."""
+    return text.translate(_HIDDEN_IN_LINES)
+
+
+def _visible_cells(rows: Sequence[Sequence[str]]) -> list[list[str]]:
+    return [[cell.translate(_HIDDEN) for cell in row] for row in rows]
+
+
+def show_error(error: HeadgateError, *, as_json: bool = False) -> None:
     """What happened, what to do about it, and the code to look it up by; on stderr."""
+    fix = exit_codes.error_fix(error)
+    if as_json:
+        said = Failure(
+            error=error.message,
+            fix=fix,
+            code=error.code,
+            sqlstate=error.sqlstate,
+            exit_code=exit_codes.exit_code_of(error),
+        )
+        sys.stderr.write(_indented(said))
+        return
     console = _console(stderr=True)
-    console.print(Text.assemble(("error", "bold red"), ": ", error.message))
-    fix = _fix(error)
+    console.print(Text.assemble(("error", "bold red"), ": ", visible(error.message)))
     if fix:
         console.print(Text.assemble(("fix", "bold green"), f": {fix}"))
     console.print(Text.assemble(("code", "bold"), f": {error.code}"))
 
 
-def _fix(error: HeadgateError) -> str | None:
-    if isinstance(error, TableNotFound):
-        return "headgate tables lists the tables of a lake"
-    match error.retry:
-        case Retry.SAME:
-            return "this may pass; run the command again"
-        case Retry.RERUN | Retry.REBASE:
-            return "nothing was committed; run the command again"
-        case Retry.NEVER:
-            return None
-
-
 def show_json(value: object) -> None:
     """The value as indented JSON."""
-    text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
-    sys.stdout.write(text + "\n")
+    sys.stdout.write(_indented(value))
+
+
+def show_json_line(value: object) -> None:
+    """The value as JSON on a line of its own, now: for what goes on."""
+    sys.stdout.write(msgspec.json.encode(value).decode() + "\n")
+    sys.stdout.flush()
+
+
+def _indented(value: object) -> str:
+    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n"
+
+
+def say(sentence: str) -> None:
+    """One line that says what was done."""
+    out().print(visible(sentence), markup=False, soft_wrap=True)
 
 
 def show_table(
     console: Console, columns: Sequence[OutputColumn], rows: Sequence[Sequence[str]], *, indent: int = 0
 ) -> None:
     """Rows under headings."""
+    rows = _visible_cells(rows)
     if console.is_terminal:
         console.print(Padding.indent(_drawn(columns, rows), indent))
         return
@@ -107,7 +142,7 @@ def show_pairs(console: Console, pairs: Mapping[str, str], *, indent: int = 0) -
     """One fact a line."""
     width = max((len(key) for key in pairs), default=0)
     for key, value in pairs.items():
-        console.print(Text.assemble(" " * indent, (key.ljust(width), "bold"), "  ", value))
+        console.print(Text.assemble(" " * indent, (key.ljust(width), "bold"), "  ", visible(value)))
 
 
 def format_count(number: int | None) -> str:

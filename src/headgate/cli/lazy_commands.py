@@ -1,15 +1,9 @@
-"""How can ``headgate --help`` list commands that are not loaded? By a line about each; who runs one loads it.
+"""How can ``headgate --help`` list commands that are not loaded? By a row about each; who runs one loads it.
 
-The modules of most commands need the catalog and Spark, which take seconds to load. This is the one door by
-which they are: the group of the command line knows where a command is and what it says in the list.
-
-While they load the garbage collector is off: modules are no garbage, and looking for some takes a tenth of
-the time of a short command. ``benchmarks/import_time.py`` says how long they take.
+The modules of most commands need the catalog and Spark, which take seconds to load. The group of the command
+line knows where a command is and what it says in the list; ``deferred.py`` is the door by which it comes.
 """
 
-import gc
-import importlib
-from dataclasses import dataclass
 from typing import Any
 
 import typer
@@ -17,40 +11,23 @@ from typer.core import TyperGroup
 from typer.main import get_command
 from typing_extensions import override
 
+from headgate.cli import nouns
+from headgate.cli.command_row import LazyCommand
+from headgate.cli.deferred import import_without_gc
 
-@dataclass(frozen=True, slots=True)
-class LazyCommand:
-    """A command by its name, and where its function is."""
-
-    name: str
-    function: str
-    summary: str
-    """The first line of the function's docstring, or the help of a group of commands."""
-
+__all__ = ["COMMANDS", "LazyCommand", "LazyCommands", "list_in"]
 
 COMMANDS: tuple[LazyCommand, ...] = (
     LazyCommand(
         "demo",
         "headgate.cli.demo.command:demo",
         "Build a small lake and watch the catalog ratify its commits.",
+        database_only=True,
     ),
-    LazyCommand("tables", "headgate.cli.tables:tables", "List the tables of a lake."),
-    LazyCommand("history", "headgate.cli.history:history", "Show what happened to a table, newest first."),
-    LazyCommand("show", "headgate.cli.show:show", "Show a table's columns, size, properties and place."),
-    LazyCommand("publish", "headgate.cli.publish:publish", "Publish every ratified commit to _delta_log."),
-    LazyCommand(
-        "worker",
-        "headgate.cli.worker:worker",
-        "Publish, checkpoint, clean up and sweep what is due, until it is stopped.",
-    ),
-    LazyCommand(
-        "serve",
-        "headgate.cli.serve:serve",
-        "Serve a lake over HTTP, to this client and to other engines, until it is stopped.",
-    ),
+    *nouns.NOUNS,
     LazyCommand(
         "check",
-        "headgate.cli.check:check_tables",
+        "headgate.cli.upkeep.check:check_tables",
         "Check that tables are whole: log, catalog, checkpoints, checksums, data files.",
     ),
     LazyCommand(
@@ -69,32 +46,28 @@ COMMANDS: tuple[LazyCommand, ...] = (
         "Read a table as it grows, and see which streams write to tables.",
     ),
     LazyCommand(
-        "grant",
-        "headgate.cli.access.grants:grant",
-        "Let a principal or a group do something with a lake, a schema or a table.",
-    ),
-    LazyCommand(
-        "revoke", "headgate.cli.access.grants:revoke", "Take back what was granted, in the same words."
-    ),
-    LazyCommand("grants", "headgate.cli.access.grants:grants", "List what was granted to whom."),
-    LazyCommand("group", "headgate.cli.access.groups:app", "Add members to groups, remove and list them."),
-    LazyCommand(
-        "token",
-        "headgate.cli.access.tokens:app",
-        "Make tokens for a server's callers, list them and take them back.",
-    ),
-    LazyCommand(
         "recover",
-        "headgate.cli.recover:recover",
+        "headgate.cli.upkeep.recover:recover",
         "Rebuild a lost catalog, or bring one that was restored up to date, from the logs of its tables.",
+        database_only=True,
     ),
+    LazyCommand(
+        "completion",
+        "headgate.cli.completion.command:print_completion",
+        "Print what has a shell complete commands and names.",
+    ),
+    *nouns.OLDER_NAMES,
 )
 
 
 def list_in(app: typer.Typer) -> None:
     """Have an application list the commands; its group is ``LazyCommands``, which loads the one that runs."""
-    for command in COMMANDS:
-        app.command(command.name, help=command.summary)(_not_loaded)
+    _list_rows(app, COMMANDS)
+
+
+def _list_rows(app: typer.Typer, rows: tuple[LazyCommand, ...]) -> None:
+    for row in rows:
+        app.command(row.name, help=row.summary, hidden=row.instead is not None)(_not_loaded)
 
 
 def _not_loaded() -> None:
@@ -104,29 +77,54 @@ def _not_loaded() -> None:
 class LazyCommands(TyperGroup):
     """A group of commands of which only the one that runs is loaded."""
 
+    rows: tuple[LazyCommand, ...] = COMMANDS
+    noun: LazyCommand | None = None
+    """The row of this group, unless it is the whole command line."""
+
+    @override
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        noun = self.noun
+        if noun is not None and noun.default_verb is not None and _means_default(noun, args, ctx):
+            args = [noun.default_verb, *args]
+        return super().parse_args(ctx, args)
+
     @override
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, listed, rest = super().resolve_command(ctx, args)
-        command = next((command for command in COMMANDS if command.name == name), None)
-        return name, listed if command is None else self._load(command), rest
+        row = next((row for row in self.rows if row.name == name), None)
+        return name, listed if row is None else self._load(row), rest
 
-    def _load(self, command: LazyCommand) -> Any:
+    def _load(self, row: LazyCommand) -> Any:
         """The command of typer that the function is, with its arguments and the whole of its help."""
+        if row.verbs:
+            return self._noun(row)
         alone = typer.Typer(add_completion=False, rich_markup_mode=self.rich_markup_mode)
-        module, _, function = command.function.partition(":")
-        found = getattr(_import_without_gc(module), function)
+        module, _, function = row.function.partition(":")
+        found = getattr(import_without_gc(module), function)
         if isinstance(found, typer.Typer):  # a command that has commands of its own
             found.rich_markup_mode = self.rich_markup_mode
             return get_command(found)
-        alone.command(command.name)(found)
+        alone.command(row.name)(found)
         return get_command(alone)
 
+    def _noun(self, row: LazyCommand) -> Any:
+        """The group of the verbs of a noun."""
+        app = typer.Typer(
+            cls=LazyCommands,
+            help=row.summary,
+            no_args_is_help=not row.runs_bare,
+            add_completion=False,
+            rich_markup_mode=self.rich_markup_mode,
+        )
+        app.callback()(_not_loaded)
+        _list_rows(app, row.verbs)
+        group: Any = get_command(app)
+        group.rows, group.noun = row.verbs, row
+        return group
 
-def _import_without_gc(name: str) -> Any:
-    """A module with all it imports, which the collector need not look at from then on."""
-    gc.disable()
-    try:
-        return importlib.import_module(name)
-    finally:
-        gc.freeze()
-        gc.enable()
+
+def _means_default(noun: LazyCommand, args: list[str], ctx: Any) -> bool:
+    """Whether a verb is left out: the noun is used as it was before it had any."""
+    if not args:
+        return noun.runs_bare and not ctx.resilient_parsing
+    return args[0] not in {verb.name for verb in noun.verbs} and args[0] not in ctx.help_option_names

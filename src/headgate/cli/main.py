@@ -1,26 +1,41 @@
 """The ``headgate`` command: its subcommands, and what they have in common."""
 
+import os
 import sys
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typing_extensions import override
 
 import headgate
-from headgate.cli import console, lazy_commands
+from headgate.cli import console, exit_codes, lazy_commands
+from headgate.cli.completion.variable import COMPLETE_VARIABLE
+from headgate.cli.deferred import deferred_module
 from headgate.errors import HeadgateError
+
+if TYPE_CHECKING:
+    from headgate.cli.completion import shell_scripts
+else:
+    shell_scripts = deferred_module("headgate.cli.completion.shell_scripts")
 
 
 class _Commands(lazy_commands.LazyCommands):
     """Shows our own errors as a cause and a fix; anything else is a bug and keeps its traceback."""
 
     @override
+    def main(self, *args: Any, **options: Any) -> Any:
+        if COMPLETE_VARIABLE in os.environ:
+            shell_scripts.register_shells()
+        return super().main(*args, **options | {"complete_var": COMPLETE_VARIABLE})
+
+    @override
     def invoke(self, ctx: Any) -> Any:
+        as_json = "--json" in ctx.args
         try:
             return super().invoke(ctx)
         except HeadgateError as exc:
-            console.show_error(exc)
-            raise typer.Exit(1) from exc
+            console.show_error(exc, as_json=as_json)
+            raise typer.Exit(exit_codes.exit_code_of(exc)) from exc
 
 
 app = typer.Typer(

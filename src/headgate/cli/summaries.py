@@ -1,15 +1,18 @@
 """What the commands say about a table, as values that print as text or as JSON."""
 
-from collections.abc import Mapping
-from typing import Any
-
-import msgspec
-
 from headgate.catalog.ports.commits import InlineCommit, StagedCommit, Tail
 from headgate.catalog.ports.directory import TableEntry
 from headgate.cli import console
+from headgate.cli.answers.tables import (
+    CatalogView,
+    ColumnSummary,
+    TableDetail,
+    TableSummary,
+    VersionSummary,
+)
 from headgate.cli.folder import OpenedLake
 from headgate.errors import CorruptLog, StorageError, UserError
+from headgate.progress import reporting
 from headgate.protocol.actions import Protocol
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.types import describe_type
@@ -18,79 +21,10 @@ from headgate.table.read.history import HistoryEntry
 from headgate.table.read.snapshot import Snapshot
 
 
-class _Summary(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """Keys are Delta's own where Delta has one; they are never renamed, only added to."""
-
-
-class CatalogView(_Summary, frozen=True, kw_only=True):
-    """How far the catalog ratified a table, and where the commits are that are not published yet."""
-
-    ratified: int
-    published: int
-    inline: int
-    staged: int
-
-
-class TableSummary(_Summary, frozen=True, kw_only=True):
-    """One table, in a line."""
-
-    name: str
-    id: str
-    location: str
-    version: int
-    last_modified: str | None = None
-    num_files: int | None = None
-    size_in_bytes: int | None = None
-    num_rows: int | None = None
-    catalog: CatalogView
-    problem: str | None = None
-    """Why its log cannot be read, if it cannot."""
-
-
-class ColumnSummary(_Summary, frozen=True, kw_only=True):
-    """One column of a table."""
-
-    name: str
-    type: str
-    nullable: bool
-    comment: str | None
-
-
-class TableDetail(_Summary, frozen=True, kw_only=True):
-    """One table, in full."""
-
-    table: TableSummary
-    created_at: str
-    description: str | None
-    columns: tuple[ColumnSummary, ...]
-    partition_columns: tuple[str, ...]
-    properties: Mapping[str, str]
-    domains: Mapping[str, str]
-    min_reader_version: int
-    min_writer_version: int
-    table_features: tuple[str, ...]
-    sample: tuple[msgspec.Raw, ...] | None = None
-
-
-class VersionSummary(_Summary, frozen=True, kw_only=True):
-    """One version of a table's history."""
-
-    version: int
-    timestamp: str
-    operation: str | None
-    operation_parameters: Mapping[str, Any]  # other writers put any JSON here
-    operation_metrics: Mapping[str, Any]
-    is_blind_append: bool | None
-    user_name: str | None
-    user_metadata: str | None
-    engine_info: str | None
-    txn_id: str | None
-    commit: str
-
-
 def summarize_tables(opened: OpenedLake, schema: str | None = None) -> tuple[TableSummary, ...]:
     """Every table of the lake, or of one schema; one that cannot be read does not hide the others."""
-    return tuple(summarize_table(opened, entry) for entry in opened.lake.tables(schema))
+    with reporting.tracked("read tables", opened.lake.tables(schema)) as each:
+        return tuple(summarize_table(opened, entry) for entry in each)
 
 
 def summarize_table(opened: OpenedLake, entry: TableEntry) -> TableSummary:
@@ -134,9 +68,14 @@ def summarize_history(
 ) -> tuple[VersionSummary, ...]:
     """The versions of a table, newest first."""
     entries = opened.lake.table(name).log.history(limit=limit)
-    tail = opened.catalog.tail(find_entry(opened, name).table_id)
-    places = {commit.version: _commit_place(commit.where) for commit in tail.commits}
+    places = commit_places(opened, name)
     return tuple(_summarize_version(entry, places.get(entry.version, "published")) for entry in entries)
+
+
+def commit_places(opened: OpenedLake, name: str) -> dict[int, str]:
+    """Where the commits are that are not published yet: with the catalog, or in a staged file."""
+    tail = opened.catalog.tail(find_entry(opened, name).table_id)
+    return {commit.version: commit_place(commit.where) for commit in tail.commits}
 
 
 def find_entry(opened: OpenedLake, name: str) -> TableEntry:
@@ -147,7 +86,7 @@ def find_entry(opened: OpenedLake, name: str) -> TableEntry:
 
 def summarize_tail(tail: Tail) -> CatalogView:
     """The tail in four numbers."""
-    places = [_commit_place(commit.where) for commit in tail.commits]
+    places = [commit_place(commit.where) for commit in tail.commits]
     return CatalogView(
         ratified=tail.latest,
         published=tail.published,
@@ -156,7 +95,8 @@ def summarize_tail(tail: Tail) -> CatalogView:
     )
 
 
-def _commit_place(where: InlineCommit | StagedCommit | None) -> str:
+def commit_place(where: InlineCommit | StagedCommit | None) -> str:
+    """Where a commit is: with the catalog, in a staged file, or published."""
     match where:
         case InlineCommit():
             return "inline"

@@ -1,19 +1,19 @@
 """``headgate token``: by what the callers of a server are known."""
 
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headgate.catalog.ports.access import StoredToken
 from headgate.cli import console, folder
+from headgate.cli.answers.access import RevokedToken
 from headgate.cli.console import OutputColumn
-from headgate.cli.options import DEFAULT_LAKE, AsJson, LakePlace
+from headgate.cli.options import AsJson, LakePlace
 from headgate.errors import InvalidRequest
 
-app = typer.Typer(
-    help="Make tokens for a server's callers, list them and take them back.", no_args_is_help=True
-)
+if TYPE_CHECKING:
+    from headgate.catalog.ports.access import StoredToken
+
 _COLUMNS = (
     OutputColumn("id", style="bold"),
     OutputColumn("kind"),
@@ -24,8 +24,7 @@ _COLUMNS = (
 )
 
 
-@app.command()
-def create(
+def create_token(
     principal: Annotated[str, typer.Argument(help="Whose token it is.")],
     *,
     days: Annotated[float, typer.Option("--days", help="For how long it is good.")] = 90.0,
@@ -35,7 +34,7 @@ def create(
     client: Annotated[
         bool, typer.Option("--client", help="An id and a secret for OAuth client credentials.")
     ] = False,
-    lake: LakePlace = str(DEFAULT_LAKE),
+    lake: LakePlace = None,
     as_json: AsJson = False,
 ) -> None:
     """Make a token; its secret is shown here and never again."""
@@ -52,9 +51,8 @@ def create(
     out.print(made.secret, markup=False, soft_wrap=True, highlight=False)
 
 
-@app.command("list")
-def list_tokens(lake: LakePlace = str(DEFAULT_LAKE), as_json: AsJson = False) -> None:
-    """List the tokens that have not ended, without their secrets."""
+def list_tokens(lake: LakePlace = None, as_json: AsJson = False) -> None:
+    """List the tokens that are good, without their secrets."""
     with folder.open_lake(lake) as opened:
         found = opened.lake.tokens()
     if as_json:
@@ -63,19 +61,22 @@ def list_tokens(lake: LakePlace = str(DEFAULT_LAKE), as_json: AsJson = False) ->
         console.show_table(console.out(), _COLUMNS, [_line(token) for token in found])
 
 
-@app.command()
-def revoke(
+def revoke_token(
     token_id: Annotated[str, typer.Argument(help="The id of the token, as headgate token list shows it.")],
-    lake: LakePlace = str(DEFAULT_LAKE),
+    lake: LakePlace = None,
+    as_json: AsJson = False,
 ) -> None:
     """Take a token back, with those made by means of it."""
     with folder.open_lake(lake) as opened:
         if not opened.lake.revoke_token(token_id):
             raise InvalidRequest("there is no token of that id: headgate token list shows those there are")
-    console.out().print(f"the token {token_id} is good no more", markup=False, soft_wrap=True)
+    if as_json:
+        console.show_json(RevokedToken(token_id=token_id))
+    else:
+        console.say(f"the token {token_id} is good no more")
 
 
-def _line(token: StoredToken) -> tuple[str, ...]:
+def _line(token: "StoredToken") -> tuple[str, ...]:
     until = datetime.fromtimestamp(token.expires_ms / 1000, UTC)
     good_for = [
         f"schema {token.scope.schema}" if token.scope.schema else "the lake",

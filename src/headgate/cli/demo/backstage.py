@@ -6,10 +6,11 @@ import msgspec
 from pyspark.sql import functions as F
 from rich.text import Text
 
-from headgate.cli import history as history_command
 from headgate.cli import summaries
+from headgate.cli.answers.tables import CatalogView
 from headgate.cli.console import OutputColumn, format_plural
 from headgate.cli.demo.scene import Scene
+from headgate.cli.table import history as history_command
 from headgate.errors import SchemaMismatch
 from headgate.protocol.actions import Version
 from headgate.protocol.log import file_names
@@ -91,14 +92,14 @@ def show_history(scene: Scene) -> None:
     )  # fmt: skip
 
 
-def _views(scene: Scene) -> dict[str, summaries.CatalogView]:
+def _views(scene: Scene) -> dict[str, CatalogView]:
     return {
         str(entry.name): summaries.summarize_tail(scene.opened.catalog.tail(entry.table_id))
         for entry in scene.opened.lake.tables()
     }
 
 
-def _print_views(scene: Scene, views: dict[str, summaries.CatalogView]) -> None:
+def _print_views(scene: Scene, views: dict[str, CatalogView]) -> None:
     scene.say.table(
         _VIEW,
         [

@@ -14,11 +14,12 @@ from rich.text import Text
 
 from headgate.catalog.targets import CatalogTarget
 from headgate.cli import console, session, summaries
-from headgate.cli import tables as tables_command
+from headgate.cli.answers.tables import TableSummary
+from headgate.cli.answers.upkeep import DemoClaim, DemoStory, DemoTable
 from headgate.cli.demo import handover, place, scene, served, story, transactions
 from headgate.cli.demo.narrator import Narrator
-from headgate.cli.options import DEFAULT_LAKE, LakeFolder
-from headgate.cli.summaries import TableSummary
+from headgate.cli.options import DEFAULT_LAKE, AsJson, LakeFolder
+from headgate.cli.table import listing as tables_command
 from headgate.plugins import catalogs
 
 _SNIPPET = """\
@@ -36,9 +37,10 @@ def demo(
     fresh: Annotated[
         bool, typer.Option("--fresh/--keep", help="Start anew, or add a day to the demo's own lake.")
     ] = True,
+    as_json: AsJson = False,
 ) -> None:
     """Build a small lake and watch the catalog ratify its commits."""
-    say = Narrator(console.out())
+    say = Narrator(console.err() if as_json else console.out())
     say.out.print(Text("Headgate: Delta Lake with a catalog at the gate", style="bold"))
     existed = place.prepare(lake, fresh=fresh)
     if existed:
@@ -47,6 +49,8 @@ def demo(
         )
     found, seconds = _run_story(say, lake, rows=rows, seed=seed)
     _close(say, lake, found, seconds)
+    if as_json:
+        console.show_json(tell_story(say, lake, found, seconds))
     if not all(claim.holds for claim in say.claims):
         raise typer.Exit(1)
 
@@ -68,6 +72,18 @@ def _run_story(
         handover.show_stream(stage, folder)
         served.show_other_engine(stage, folder)
         return summaries.summarize_tables(stage.opened), time.monotonic() - start
+
+
+def tell_story(say: Narrator, folder: Path, found: tuple[TableSummary, ...], seconds: float) -> DemoStory:
+    """What was made and claimed, for programs."""
+    return DemoStory(
+        lake=str(folder),
+        seconds=seconds,
+        claims=tuple(DemoClaim(claim=each.text, holds=each.holds) for each in say.claims),
+        tables=tuple(
+            DemoTable(name=each.name, version=each.version, num_rows=each.num_rows) for each in found
+        ),
+    )
 
 
 def _close(say: Narrator, folder: Path, found: tuple[TableSummary, ...], seconds: float) -> None:
@@ -92,9 +108,9 @@ def _try_next(say: Narrator, folder: Path) -> None:
     where = "" if folder == DEFAULT_LAKE else f" --lake {shlex.quote(str(folder))}"
     if shutil.which("java") is None and "JAVA_HOME" in os.environ:
         say.say(Text(f"export JAVA_HOME={shlex.quote(os.environ['JAVA_HOME'])}", style="green"))
-    for rest in ("tables", "history bronze.orders", "show gold.revenue --rows 5"):
+    for rest in ("table list", "table history bronze.orders", "table rows gold.revenue --limit 5"):
         say.say(Text(f"{command} {rest}{where}", style="green"))
-    say.say(Text(f"{command} serve {shlex.quote(str(folder))}", style="green"))
+    say.say(Text(f"{command} server run {shlex.quote(str(folder))}", style="green"))
     say.say(
         "and open the address that it prints in a browser: the console signs in with the token that it names"
     )

@@ -10,7 +10,7 @@ from headgate.cli import console, folder
 from headgate.cli.live import keyboard, screen
 from headgate.cli.live.frames import LakeFrame, LakeWatch
 from headgate.cli.live.screen import TableSort
-from headgate.cli.options import DEFAULT_LAKE, AsJson, LakePlace
+from headgate.cli.options import AsJson, LakePlace
 from headgate.errors import HeadgateError
 
 _SECONDS = 2.0
@@ -18,7 +18,7 @@ _TABLES = 40
 
 
 def top(
-    lake: LakePlace = str(DEFAULT_LAKE),
+    lake: LakePlace = None,
     every: Annotated[float, typer.Option(help="Seconds between two looks.", min=0.2)] = _SECONDS,
     sort: Annotated[TableSort, typer.Option(help="By what tables are sorted.")] = TableSort.COMMITS,
     tables: Annotated[

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from headgate.cli import folder, session
-from headgate.cli.options import DEFAULT_LAKE, AsJson, LakePlace
+from headgate.cli.options import AsJson, LakePlace
 from headgate.cli.shell import prompt
 from headgate.cli.shell.engine import SparkStarter, StatementEngine
 from headgate.cli.shell.entries import Entry
@@ -23,7 +23,7 @@ _STDIN = "-"
 
 
 def sql(
-    lake: LakePlace = str(DEFAULT_LAKE),
+    lake: LakePlace = None,
     command: Annotated[
         list[str] | None,
         typer.Option("--command", "-c", metavar="SQL", help="Run these statements."),

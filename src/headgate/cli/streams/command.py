@@ -12,7 +12,7 @@ import typer
 
 from headgate.cli import console, folder, session
 from headgate.cli.console import OutputColumn
-from headgate.cli.options import DEFAULT_LAKE, AsJson, LakePlace, TableArgument
+from headgate.cli.options import AsJson, LakePlace, TableArgument
 from headgate.cli.streams import writers
 from headgate.cli.streams.row_lines import ChangeFollower, RowFollower, RowLine, RowsAsked
 from headgate.cli.streams.writers import StreamWriter, WriterDetail
@@ -43,7 +43,7 @@ class ChangedRows(Enum):
 @app.command("read")
 def read_stream(
     table: TableArgument,
-    lake: LakePlace = str(DEFAULT_LAKE),
+    lake: LakePlace = None,
     start: Annotated[
         str | None,
         typer.Option("--from", metavar="VERSION", help="The first version, or latest: what comes next."),
@@ -74,7 +74,7 @@ def read_stream(
 @app.command("list")
 def list_streams(
     table: Annotated[str | None, typer.Argument(help="Only this table, as schema.table.")] = None,
-    lake: LakePlace = str(DEFAULT_LAKE),
+    lake: LakePlace = None,
     as_json: AsJson = False,
 ) -> None:
     """List the streams that wrote to tables, and the last batch of each."""
@@ -93,7 +93,7 @@ def list_streams(
 @app.command("show")
 def show_stream(
     stream: Annotated[str, typer.Argument(help="The id of the stream, as headgate stream list has it.")],
-    lake: LakePlace = str(DEFAULT_LAKE),
+    lake: LakePlace = None,
     limit: Annotated[
         int, typer.Option(min=1, help="Look for its batches in so many versions of each table.")
     ] = _HISTORY,

@@ -1,8 +1,9 @@
-"""What are the first rows of a table, for a console? JSON of each, read without Spark."""
+"""What are some rows of a table, for a console? JSON of each, read without Spark."""
 
 import math
 from base64 import b64encode
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
@@ -11,6 +12,7 @@ import msgspec
 
 from headgate.errors import UnsupportedFeature
 from headgate.lake.table import Table
+from headgate.protocol.actions import Metadata
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.types import Array, DataType, Map, Primitive, Struct
 
@@ -19,20 +21,52 @@ _VARIANT = Primitive("variant")
 """The type that only Spark reads."""
 
 
+@dataclass(frozen=True, slots=True)
+class RowsRequest:
+    """Which rows are wanted."""
+
+    limit: int
+    columns: tuple[str, ...] | None = None
+    where: str | None = None
+    version: int | None = None
+
+
 def first_rows(table: Table, count: int) -> Iterator[bytes]:
     """Up to ``count`` rows, each an object with all columns; a column that cannot be read here says why."""
-    schema = schema_json.parse(table.log.describe().metadata.schema_string)
-    unreadable = {field.name: f"<{_VARIANT.name}>" for field in schema.fields if field.type == _VARIANT}
-    names = [field.name for field in schema.fields if field.name not in unreadable]
+    return read_rows(table, RowsRequest(count))[1]
+
+
+def read_rows(table: Table, asked: RowsRequest) -> tuple[tuple[str, ...], Iterator[bytes]]:
+    """The names of the columns, and the rows that are wanted, each an object with these columns."""
+    schema = schema_json.parse(_metadata(table, asked.version).schema_string)
+    wanted = [field for field in schema.fields if asked.columns is None or field.name in asked.columns]
+    unreadable = {field.name: f"<{_VARIANT.name}>" for field in wanted if field.type == _VARIANT}
+    named = tuple(field.name for field in wanted) if asked.columns is None else asked.columns
+    names = [name for name in named if name not in unreadable]
     if not names:
         raise UnsupportedFeature(
             "no column of the table can be read without Spark: use table.read()", operation="read"
         )
+    rows = table.to_arrow(names, where=asked.where, limit=asked.limit, version=asked.version)
     kinds = {field.name: field.type for field in schema.fields}
-    for row in table.to_arrow(names, limit=count).to_pylist():
-        shown = {name: _plain(value, kinds[name]) for name, value in row.items()}
-        whole = {**shown, **unreadable}
-        yield _ENCODER.encode({field.name: whole[field.name] for field in schema.fields})
+    return named, (_encoded(row, named, kinds, unreadable) for row in rows.to_pylist())
+
+
+def _metadata(table: Table, version: int | None) -> Metadata:
+    if version is None:
+        return table.log.describe().metadata
+    return table.log.snapshot(version=version).state.metadata
+
+
+def _encoded(
+    row: Mapping[str, Any],
+    names: Sequence[str],
+    kinds: Mapping[str, DataType],
+    unreadable: Mapping[str, str],
+) -> bytes:
+    return _ENCODER.encode(
+        {name: unreadable[name] if name in unreadable else _plain(row[name], kinds[name]) for name in names}
+    )
 
 
 def _plain(value: Any, data_type: DataType) -> Any:

@@ -1,17 +1,23 @@
-"""``headgate history``: what happened to a table."""
+"""``headgate table history``: what happened to a table."""
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
-from headgate.cli import console, folder, summaries
+from headgate.cli import console, folder
+from headgate.cli.answers.tables import VersionSummary
 from headgate.cli.console import OutputColumn
-from headgate.cli.options import DEFAULT_LAKE, AsJson, LakePlace, TableArgument
-from headgate.cli.summaries import VersionSummary
+from headgate.cli.deferred import deferred_module
+from headgate.cli.options import AsJson, LakePlace, TableArgument
 from headgate.protocol.stats import operation_metrics
 from headgate.protocol.stats.operation_metrics import FILE_METRICS, ROW_METRICS, MetricCount
+
+if TYPE_CHECKING:
+    from headgate.cli import summaries
+else:
+    summaries = deferred_module("headgate.cli.summaries")
 
 _COLUMNS = (
     OutputColumn("version", right=True, style="bold"),
@@ -25,7 +31,7 @@ _COLUMNS = (
 
 def history(
     table: TableArgument,
-    lake: LakePlace = str(DEFAULT_LAKE),
+    lake: LakePlace = None,
     limit: Annotated[int | None, typer.Option("--limit", "-n", min=1, help="Only the newest N.")] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -1,28 +1,29 @@
-"""``headgate worker``: tend the tables of a lake, once or for as long as it runs."""
+"""``headgate worker run``: tend the tables of a lake, once or for as long as it runs."""
 
 import signal
 import threading
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headgate.catalog import targets
-from headgate.cli import console, folder, session
-from headgate.cli.options import DEFAULT_LAKE, AsJson
-from headgate.table.maintenance.worker import TaskOutcome, TaskResult
+from headgate.cli import console, folder
+from headgate.cli.deferred import deferred_module
+from headgate.cli.options import AsJson, LakeArgument, LakePlace
+
+if TYPE_CHECKING:
+    from headgate.cli import session
+    from headgate.table.maintenance.worker import TaskResult
+else:
+    session = deferred_module("headgate.cli.session")
 
 _SECONDS = 10.0
+_FAILED = "failed"
 
 
 def worker(
-    lake: Annotated[
-        str,
-        typer.Argument(
-            metavar="LAKE",
-            envvar="HEADGATE_LAKE",
-            help="The folder of the lake, or the postgresql:// address of its database.",
-        ),
-    ] = str(DEFAULT_LAKE),
+    place: LakeArgument = None,
+    *,
+    lake: LakePlace = None,
     once: Annotated[bool, typer.Option("--once", help="Do what is due now, and end.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what is due, and end.")] = False,
     spark: Annotated[
@@ -37,7 +38,7 @@ def worker(
     as_json: AsJson = False,
 ) -> None:
     """Publish, checkpoint, clean up and sweep what is due, until it is stopped."""
-    with folder.open_lake(lake) as opened, session.lazy_session() as started:
+    with folder.open_lake(place or lake) as opened, session.lazy_session() as started:
         tender = opened.lake.worker(spark=started if spark else None)
         if once or dry_run:
             deeds = tender.run_once(dry_run=dry_run)
@@ -45,25 +46,22 @@ def worker(
                 console.show_json(deeds)
             else:
                 _print_results(deeds)
-            failed = any(deed.outcome is TaskOutcome.FAILED for deed in deeds)
+            failed = any(deed.outcome.value == _FAILED for deed in deeds)
             raise typer.Exit(1 if failed else 0)
         stop = threading.Event()
         for name in (signal.SIGINT, signal.SIGTERM):
             signal.signal(name, lambda *_: stop.set())
-        console.out().print(
-            f"tending {targets.without_password(lake)} every {every:g} s; stop with Ctrl-C", markup=False
-        )
-        tender.run(every=every, stop=stop, tell=_print_result)
+        if not as_json:
+            console.say(f"tending {opened.place} every {every:g} s; stop with Ctrl-C")
+        tender.run(every=every, stop=stop, tell=console.show_json_line if as_json else _print_result)
 
 
-def _print_results(deeds: tuple[TaskResult, ...]) -> None:
+def _print_results(deeds: tuple["TaskResult", ...]) -> None:
     for deed in deeds:
         _print_result(deed)
     if not deeds:
         console.out().print("nothing is due")
 
 
-def _print_result(deed: TaskResult) -> None:
-    console.out().print(
-        f"{deed.subject}  {deed.chore}: {deed.outcome.value}, {deed.detail}", markup=False, soft_wrap=True
-    )
+def _print_result(deed: "TaskResult") -> None:
+    console.say(f"{deed.subject}  {deed.chore}: {deed.outcome.value}, {deed.detail}")

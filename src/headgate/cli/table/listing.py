@@ -1,16 +1,22 @@
-"""``headgate tables``: what tables a lake has."""
+"""``headgate table list``: what tables a lake has."""
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
-from headgate.catalog import targets
-from headgate.cli import console, folder, summaries
+from headgate.cli import console, folder
+from headgate.cli.answers.tables import TableSummary
+from headgate.cli.completion.table_names import complete_schema
 from headgate.cli.console import OutputColumn
-from headgate.cli.options import DEFAULT_LAKE, AsJson, LakePlace
-from headgate.cli.summaries import TableSummary
+from headgate.cli.deferred import deferred_module
+from headgate.cli.options import AsJson, LakePlace
+
+if TYPE_CHECKING:
+    from headgate.cli import summaries
+else:
+    summaries = deferred_module("headgate.cli.summaries")
 
 _COLUMNS = (
     OutputColumn("table", style="bold"),
@@ -26,8 +32,10 @@ _TO_THE_MINUTE = 16
 
 
 def tables(
-    schema: Annotated[str | None, typer.Argument(help="Only this schema.")] = None,
-    lake: LakePlace = str(DEFAULT_LAKE),
+    schema: Annotated[
+        str | None, typer.Argument(help="Only this schema.", autocompletion=complete_schema)
+    ] = None,
+    lake: LakePlace = None,
     as_json: AsJson = False,
 ) -> None:
     """List the tables of a lake."""
@@ -38,7 +46,7 @@ def tables(
     elif found:
         print_tables(console.out(), found)
     else:
-        console.out().print(_empty(lake, schema))
+        console.out().print(_empty(opened.place, schema))
 
 
 def print_tables(out: Console, found: Sequence[TableSummary], *, indent: int = 0) -> None:
@@ -46,7 +54,8 @@ def print_tables(out: Console, found: Sequence[TableSummary], *, indent: int = 0
     console.show_table(out, _COLUMNS, [_line(table) for table in found], indent=indent)
     for table in found:
         if table.problem:
-            out.print(f"{table.name} cannot be read: {table.problem}", markup=False, soft_wrap=True)
+            problem = console.visible(f"{table.name} cannot be read: {table.problem}")
+            out.print(problem, markup=False, soft_wrap=True)
 
 
 def _line(table: TableSummary) -> tuple[str, ...]:
@@ -61,7 +70,9 @@ def _line(table: TableSummary) -> tuple[str, ...]:
     )
 
 
-def _empty(lake: str, schema: str | None) -> str:
-    place = targets.without_password(lake)
+def _empty(place: str, schema: str | None) -> str:
     where = f"{place}, schema {schema}" if schema else place
-    return f'no tables in {where} yet: lake.create_table("schema.table", "id BIGINT, …") makes one'
+    return (
+        f'no tables in {where} yet: headgate table create schema.table "id BIGINT, …", or in Python '
+        f'lake.create_table("schema.table", "id BIGINT, …"), makes one'
+    )

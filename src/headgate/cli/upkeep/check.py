@@ -1,28 +1,30 @@
 """``headgate check``: whether tables are whole, what is wrong with them, and repairing what can be."""
 
 from collections.abc import Iterable
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
-from headgate.catalog import targets
 from headgate.cli import console, folder
-from headgate.cli.options import DEFAULT_LAKE, AsJson, LakePlace
+from headgate.cli.deferred import deferred_module
+from headgate.cli.options import AsJson, LakePlace, OptionalTable
 from headgate.errors import InvalidRequest
-from headgate.lake import path_table
 from headgate.protocol.integrity_findings import Finding, Severity
-from headgate.table.integrity.check import IntegrityReport
+
+if TYPE_CHECKING:
+    from headgate.lake import path_table
+    from headgate.table.integrity.check import IntegrityReport
+else:
+    path_table = deferred_module("headgate.lake.path_table")
 
 _STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow", Severity.NOTE: "bold"}
 
 
 def check_tables(
-    table: Annotated[
-        str | None, typer.Argument(help="The table, as schema.table; all if none is given.")
-    ] = None,
-    lake: LakePlace = str(DEFAULT_LAKE),
+    table: OptionalTable = None,
+    lake: LakePlace = None,
     path: Annotated[
         str | None, typer.Option("--path", metavar="PATH", help="A Delta table by its path, without a lake.")
     ] = None,
@@ -40,25 +42,30 @@ def check_tables(
     """
     if path is not None and table is not None:
         raise InvalidRequest("check a table of a lake or one by its path, not both: leave one out")
+    place = ""
     if path is not None:
         reports: tuple[IntegrityReport, ...] = (path_table.check_path(path, repair=repair, data=data),)
     else:
         with folder.open_lake(lake) as opened:
-            reports = opened.lake.check(table, repair=repair, data=data)
+            reports, place = opened.lake.check(table, repair=repair, data=data), opened.place
     if as_json:
         console.show_json(reports)
     else:
         print_reports(console.out(), reports)
         if not reports:
-            console.out().print(f"no tables in {targets.without_password(lake)}, so nothing to check")
+            console.say(f"no tables in {place}, so nothing to check")
     if not all(report.is_clean for report in reports):
         raise typer.Exit(1)
 
 
-def print_reports(out: Console, reports: Iterable[IntegrityReport]) -> None:
+def print_reports(out: Console, reports: Iterable["IntegrityReport"]) -> None:
     """A line for each table, and below it what was found."""
     for report in reports:
-        out.print(Text.assemble((report.table, "bold"), f"  {_verdict(report)}: {_looked_at(report)}"))
+        out.print(
+            Text.assemble(
+                (console.visible(report.table), "bold"), f"  {_verdict(report)}: {_looked_at(report)}"
+            )
+        )
         for finding in report.repaired:
             out.print(
                 Text.assemble("  ", ("repaired", "bold green"), f" {_headline(finding)}"), soft_wrap=True
@@ -67,7 +74,7 @@ def print_reports(out: Console, reports: Iterable[IntegrityReport]) -> None:
             _print_finding(out, finding)
 
 
-def _verdict(report: IntegrityReport) -> str:
+def _verdict(report: "IntegrityReport") -> str:
     if report.is_clean:
         return "whole"
     counts = {
@@ -80,7 +87,7 @@ def _verdict(report: IntegrityReport) -> str:
     )
 
 
-def _looked_at(report: IntegrityReport) -> str:
+def _looked_at(report: "IntegrityReport") -> str:
     things = [
         console.format_plural(report.commits, "commit"),
         console.format_plural(report.checkpoints, "checkpoint"),
@@ -96,9 +103,9 @@ def _looked_at(report: IntegrityReport) -> str:
 def _print_finding(out: Console, finding: Finding) -> None:
     style = _STYLES[finding.severity]
     out.print(Text.assemble("  ", (finding.severity.value, style), f" {_headline(finding)}"), soft_wrap=True)
-    out.print(f"    {finding.explanation}", soft_wrap=True)
+    out.print(f"    {console.visible(finding.explanation)}", soft_wrap=True)
     out.print(Text.assemble("    ", ("fix", "bold green"), f": {finding.remedy}"), soft_wrap=True)
 
 
 def _headline(finding: Finding) -> str:
-    return f"{finding.rule} ({finding.invariant}) {finding.where}"
+    return console.visible(f"{finding.rule} ({finding.invariant}) {finding.where}")

@@ -1,20 +1,29 @@
-"""``headgate show``: one table in full."""
+"""``headgate table show``: one table in full."""
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import typer
 
-from headgate.cli import console, folder, preview, summaries
+from headgate.cli import console, folder
+from headgate.cli.answers.tables import TableDetail
 from headgate.cli.console import OutputColumn
-from headgate.cli.options import DEFAULT_LAKE, AsJson, LakePlace, TableArgument
-from headgate.cli.summaries import TableDetail
-from headgate.lake.table import Table
+from headgate.cli.deferred import deferred_module
+from headgate.cli.options import AsJson, LakePlace, TableArgument
+
+if TYPE_CHECKING:
+    from headgate.cli import summaries
+    from headgate.cli.table import preview
+    from headgate.lake.table import Table
+else:
+    summaries = deferred_module("headgate.cli.summaries")
+    preview = deferred_module("headgate.cli.table.preview")
 
 
 def show(
     table: TableArgument,
-    lake: LakePlace = str(DEFAULT_LAKE),
+    lake: LakePlace = None,
     rows: Annotated[int, typer.Option("--rows", min=0, help="Also show the first N rows.")] = 0,
     as_json: AsJson = False,
 ) -> None:
@@ -29,7 +38,7 @@ def show(
         _print_detail(detail)
 
 
-def _sample(table: Table, rows: int) -> tuple[msgspec.Raw, ...]:
+def _sample(table: "Table", rows: int) -> tuple[msgspec.Raw, ...]:
     """The first rows, each as JSON, read in this process."""
     return tuple(msgspec.Raw(row) for row in preview.first_rows(table, rows))
 
@@ -53,7 +62,7 @@ def _print_detail(detail: TableDetail) -> None:
     )
     if detail.sample is not None:
         out.print()
-        _print_sample(detail.sample, [column.name for column in detail.columns])
+        print_rows(detail.sample, [column.name for column in detail.columns])
         out.print(f"{len(detail.sample)} of {console.format_count(table.num_rows)} rows")
 
 
@@ -79,7 +88,8 @@ def _facts(detail: TableDetail) -> dict[str, str]:
     return {key: value for key, value in facts.items() if value}
 
 
-def _print_sample(sample: tuple[msgspec.Raw, ...], names: list[str]) -> None:
+def print_rows(sample: Sequence[msgspec.Raw], names: Sequence[str]) -> None:
+    """Rows, each an object, under the names of their columns."""
     decoder = msgspec.json.Decoder(float_hook=str)  # decimals keep the digits they have
     rows = [decoder.decode(row) for row in sample]
     console.show_table(

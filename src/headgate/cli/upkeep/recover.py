@@ -1,27 +1,30 @@
 """``headgate recover``: rebuild a catalog whose database is lost, or older than its tables."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
-from headgate.catalog import targets
-from headgate.cli import console
-from headgate.cli.options import DEFAULT_LAKE, AsJson, LakePlace
-from headgate.lake import lake_recovery
-from headgate.table.maintenance.recovery import RecoveredTable, RecoveryOutcome, RecoveryReport
+from headgate.cli import console, folder
+from headgate.cli.deferred import deferred_module
+from headgate.cli.options import AsJson, LakePlace
 
-_STYLES = {
-    RecoveryOutcome.REBUILT: "bold green",
-    RecoveryOutcome.CAUGHT_UP: "bold green",
-    RecoveryOutcome.UNCHANGED: "",
-    RecoveryOutcome.LEFT: "bold yellow",
-}
+if TYPE_CHECKING:
+    from headgate.catalog import targets
+    from headgate.lake import lake_recovery
+    from headgate.table.maintenance.recovery import RecoveredTable, RecoveryReport
+else:
+    targets = deferred_module("headgate.catalog.targets")
+    lake_recovery = deferred_module("headgate.lake.lake_recovery")
+
+_REBUILT = "rebuilt"
+_STYLES = {_REBUILT: "bold green", "caught up": "bold green", "unchanged": "", "left alone": "bold yellow"}
+"""How each outcome looks."""
 
 
 def recover(
-    lake: LakePlace = str(DEFAULT_LAKE),
+    lake: LakePlace = None,
     warehouse: Annotated[
         str | None,
         typer.Option("--warehouse", metavar="DIR|URL", help="Where the tables are, for a new database."),
@@ -37,16 +40,17 @@ def recover(
 
     Ends with status 1 if something may be lost: it says what.
     """
-    done = lake_recovery.recover(lake, warehouse=warehouse, tables=table or (), dry_run=dry_run)
+    place = folder.choose_database(lake, "recover")
+    done = lake_recovery.recover(place, warehouse=warehouse, tables=table or (), dry_run=dry_run)
     if as_json:
         console.show_json(done)
     else:
-        print_recovery(console.out(), done, targets.without_password(lake))
+        print_recovery(console.out(), done, targets.without_password(place))
     if any(found.may_lack for found in done.tables):
         raise typer.Exit(1)
 
 
-def print_recovery(out: Console, done: RecoveryReport, place: str) -> None:
+def print_recovery(out: Console, done: "RecoveryReport", place: str) -> None:
     """A line for each table, and below it what may be lost."""
     would = " (dry run: nothing was changed)" if done.dry_run else ""
     if not done.tables:
@@ -55,18 +59,18 @@ def print_recovery(out: Console, done: RecoveryReport, place: str) -> None:
     for table in done.tables:
         reach = "" if table.version is None else f", version {table.version}"
         out.print(
-            Text.assemble((table.name, "bold"), "  ", (table.outcome.value, _STYLES[table.outcome]), reach),
+            Text.assemble(
+                (table.name, "bold"), "  ", (table.outcome.value, _STYLES[table.outcome.value]), reach
+            ),
             soft_wrap=True,
         )
         for line in _lines(table):
             out.print(f"  {line}", markup=False, soft_wrap=True)
-    counted = console.format_plural(
-        sum(each.outcome is RecoveryOutcome.REBUILT for each in done.tables), "table"
-    )
+    counted = console.format_plural(sum(each.outcome.value == _REBUILT for each in done.tables), "table")
     out.print(f"{counted} rebuilt of {len(done.tables)}{would}", markup=False)
 
 
-def _lines(table: RecoveredTable) -> list[str]:
+def _lines(table: "RecoveredTable") -> list[str]:
     lines = [*table.notes]
     if table.lost is not None:
         first, last = table.lost

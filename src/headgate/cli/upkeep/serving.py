@@ -1,18 +1,12 @@
-"""``headgate serve``: a lake behind HTTP, for every engine that speaks to a catalog."""
+"""How is a lake served? Its catalog is opened, callers are told apart, and it answers until stopped."""
 
-import inspect
-import os
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
 
 from headgate.catalog.ports.access import secret_digest
 from headgate.catalog.ports.catalog import LakeCatalog
 from headgate.catalog.targets import DATABASE_FILE, CatalogTarget, is_postgresql
-from headgate.cli import console
 from headgate.clock import SystemWorld
 from headgate.errors import InvalidRequest
 from headgate.lake import lake_recovery
@@ -24,55 +18,22 @@ from headgate.server.caller import Authenticator, NoAuthentication
 from headgate.server.lakes import ServedLakes
 from headgate.server.operations import logs
 from headgate.server.run import ServerPlan
-from headgate.server.settings import ROWS, LakeSettings, ServerSettings, SettingRow, load_settings
+from headgate.server.settings import LakeSettings, ServerSettings
 from headgate.storage.locate import local_path
 
 
-def serve(
-    place: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="LAKE",
-            envvar="HEADGATE_LAKE",
-            help="The folder of the lake, or the postgresql:// address of its database.",
-        ),
-    ] = None,
-    name: Annotated[str, typer.Option("--name", help="What the lake is called by clients.")] = "main",
-    warehouse: Annotated[
-        str | None,
-        typer.Option("--warehouse", metavar="DIR|URL", help="Where the tables are, for a new database."),
-    ] = None,
-    create: Annotated[bool, typer.Option("--create", help="Make the lake if there is none.")] = False,
-    config: Annotated[
-        Path | None,
-        typer.Option(
-            "--config", envvar="HEADGATE_SERVER_CONFIG", metavar="FILE", help="A TOML file of settings."
-        ),
-    ] = None,
-    **flags: Any,
+def serve_lakes(
+    settings: ServerSettings, *, create: bool, listening: Callable[[ServerSettings, str], None]
 ) -> None:
-    """Serve a lake over HTTP, to this client and to other engines, until it is stopped."""
-    settings = load_settings(config, os.environ, flags)
-    if place is not None:
-        named = LakeSettings(name.lower(), place, warehouse)
-        settings = replace(settings, lakes=(*settings.lakes, named))
+    """Serve until it is stopped; ``listening`` hears at which address, with the settings as they are used."""
     exposure.require_safe_setup(settings)
     for lake in settings.lakes:
         _require_lake(lake, create=create)
     logs.set_up_logs(settings.log_level, settings.log_format)
-    settings = _with_token_file(settings)
-    plan = ServerPlan(settings, open_catalog, make_authenticator)
-    start = supervisor.supervise if settings.workers > 1 else run.serve_until_stopped
-    start(plan, lambda address: _tell(settings, address))
-
-
-def _tell(settings: ServerSettings, address: str) -> None:
-    out = console.out()
-    names = ", ".join(lake.name for lake in settings.lakes)
-    out.print(f"serving {names} at {address}; stop with Ctrl-C", markup=False, soft_wrap=True)
-    if settings.auth:
-        out.print(f"the owner's token is in {settings.admin_token_file}", markup=False, soft_wrap=True)
-    out.file.flush()
+    used = _with_token_file(settings)
+    plan = ServerPlan(used, open_catalog, make_authenticator)
+    start = supervisor.supervise if used.workers > 1 else run.serve_until_stopped
+    start(plan, lambda address: listening(used, address))
 
 
 def open_catalog(lake: LakeSettings) -> LakeCatalog:
@@ -126,23 +87,3 @@ def _with_token_file(settings: ServerSettings) -> ServerSettings:
         settings = replace(settings, admin_token_file=str((folder / admin_token.FILE_NAME).absolute()))
     admin_token.ensure_token(Path(settings.admin_token_file or ""))
     return settings
-
-
-def _flag(row: SettingRow) -> inspect.Parameter:
-    default = str(row.default).lower() if row.type is bool else row.default
-    shown = "" if row.default is None else f" [default: {default}]"
-    option = typer.Option(row.flag, help=row.sentence + shown, show_default=False)
-    annotation: Any = Annotated[row.type | None, option]
-    return inspect.Parameter(row.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
-
-
-def _declare_flags(command: Any, rows: tuple[SettingRow, ...]) -> None:
-    """Give the command an option for each row, in place of ``**flags``; typer reads its signature."""
-    written: Mapping[str, inspect.Parameter] = inspect.signature(command).parameters
-    kept = [each for each in written.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
-    signature = inspect.Signature([*kept, *(_flag(row) for row in rows)])
-    command.__signature__ = signature
-    command.__annotations__ = {name: each.annotation for name, each in signature.parameters.items()}
-
-
-_declare_flags(serve, ROWS)

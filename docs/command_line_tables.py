@@ -1,0 +1,108 @@
+"""The tables of the pages about the command line, from its own rows."""
+
+import importlib
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+import typer
+from typer.main import get_command
+
+from headgate.cli.answers.shapes import (
+    FAILURE,
+    ON_PAGES_OF_THEIR_OWN,
+    SHAPES,
+    TEXT_ONLY,
+    AnswerForm,
+    AnswerShape,
+)
+from headgate.cli.command_row import LazyCommand, leaf_commands
+from headgate.cli.exit_codes import EXIT_CODES, FIXES
+from headgate.cli.lazy_commands import COMMANDS
+
+
+def commands() -> Iterator[str]:
+    """Every command, with what it takes besides ``--lake`` and ``--json``."""
+    yield "| command | what it does | arguments | options | through a server |"
+    yield "|---|---|---|---|---|"
+    for words, row in leaf_commands(COMMANDS):
+        if row.instead is not None:
+            continue
+        parameters = _parameters(row)
+        arguments = " ".join(
+            (each.metavar or each.name).upper() for each in parameters if each.param_type_name == "argument"
+        )
+        options = ", ".join(
+            f"`{each.opts[0]}`"
+            for each in parameters
+            if each.param_type_name == "option" and each.name not in ("lake", "as_json", "help")
+        )
+        remote = "no" if row.database_only else "yes"
+        yield f"| `headgate {words}` | {row.summary} | {arguments} | {options} | {remote} |"
+
+
+def _parameters(row: LazyCommand) -> list[Any]:
+    module, _, function = row.function.partition(":")
+    found = getattr(importlib.import_module(module), function)
+    if isinstance(found, typer.Typer):  # with commands of its own, on a page of its own
+        return []
+    app = typer.Typer(add_completion=False)
+    app.command(row.name)(found)
+    return list(get_command(app).params)
+
+
+def older_names() -> Iterator[str]:
+    """The names of before, and what they are called."""
+    yield "| older name | is |"
+    yield "|---|---|"
+    for words, row in leaf_commands(COMMANDS):
+        if row.instead is not None:
+            yield f"| `headgate {words}` | `headgate {row.instead}` |"
+    for row in COMMANDS:
+        if row.default_verb is not None:
+            yield f"| `headgate {row.name} …` without a verb | `headgate {row.name} {row.default_verb} …` |"
+
+
+def exit_codes() -> Iterator[str]:
+    """With what a command ends."""
+    yield "| exit code | name | meaning | errors |"
+    yield "|---|---|---|---|"
+    for row in EXIT_CODES:
+        errors = ", ".join(f"`{error.__name__}`" for error in row.errors)
+        yield f"| {row.number} | {row.name} | {row.meaning} | {errors} |"
+
+
+def fixes() -> Iterator[str]:
+    """What is said to help against an error."""
+    yield "| errors | fix |"
+    yield "|---|---|"
+    for row in FIXES:
+        yield f"| {', '.join(f'`{error.__name__}`' for error in row.errors)} | {row.fix} |"
+
+
+def json_shapes() -> Iterator[str]:
+    """The JSON schema of what each command prints with ``--json``."""
+    for shape in (*SHAPES, FAILURE):
+        yield ""
+        yield f"### {'headgate ' if shape is not FAILURE else ''}{shape.command}"
+        yield ""
+        yield f"{shape.form.value.capitalize()}{', on stderr' if shape is FAILURE else ''}."
+        yield ""
+        yield "```json"
+        yield from _schema(shape).splitlines()
+        yield "```"
+    yield ""
+    others = ", ".join(f"`headgate {name}`" for name in ON_PAGES_OF_THEIR_OWN)
+    pages = "[the shell](../how-to/sql-shell.md) and [watching a lake](../how-to/watch-a-lake.md)"
+    yield f"The JSON of {others} is on their own pages:"
+    yield f"{pages}."
+    yield ""
+    for row in TEXT_ONLY:
+        yield f"`headgate {row.command}` has no `--json`: {row.because}."
+
+
+def _schema(shape: AnswerShape) -> str:
+    module, _, name = shape.type.partition(":")
+    single: Any = getattr(importlib.import_module(module), name)
+    shaped = tuple[single, ...] if shape.form is AnswerForm.LIST else single  # type: ignore[misc]
+    return msgspec.json.format(msgspec.json.encode(msgspec.json.schema(shaped)), indent=2).decode()

@@ -1,0 +1,1 @@
+"""The commands about what happened: commits, transactions over several tables, and events."""

@@ -1,0 +1,151 @@
+"""``headgate event``: what happened in a lake, in the one order of all that happened."""
+
+import threading
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any
+
+import msgspec
+import typer
+
+from headgate.cli import console, folder
+from headgate.cli.answers.activity import EventAnswer
+from headgate.cli.completion.table_names import complete_table
+from headgate.cli.console import OutputColumn
+from headgate.cli.deferred import deferred_module
+from headgate.cli.folder import OpenedLake
+from headgate.cli.options import AsJson, LakePlace
+from headgate.errors import InvalidRequest
+
+if TYPE_CHECKING:
+    from headgate.catalog.ports import events as event_port
+else:
+    event_port = deferred_module("headgate.catalog.ports.events")
+
+_COLUMNS = (
+    OutputColumn("cursor", right=True),
+    OutputColumn("timestamp (UTC)"),
+    OutputColumn("kind", style="bold"),
+    OutputColumn("table"),
+    OutputColumn("version", right=True),
+    OutputColumn("what"),
+)
+_PAGE = 1_000
+KindOption = Annotated[
+    list[str] | None,
+    typer.Option("--kind", help="Only such as commit, create, drop, refusal or incident; repeatable."),
+]
+TableOption = Annotated[
+    str | None, typer.Option("--table", help="Only of this table.", autocompletion=complete_table)
+]
+
+
+def list_events(
+    after: Annotated[int, typer.Option("--after", min=0, help="Only after this cursor.")] = 0,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="At most so many.")] = 100,
+    kind: KindOption = None,
+    table: TableOption = None,
+    lake: LakePlace = None,
+    as_json: AsJson = False,
+) -> None:
+    """List what happened in a lake, the oldest first."""
+    found: list[EventAnswer] = []
+    _require_kinds(kind)
+    with folder.open_lake(lake) as opened:
+        for event in _events(opened, after):
+            if _is_wanted(event, kind, table):
+                found.append(describe_event(event))
+            if len(found) == limit:
+                break
+    if as_json:
+        console.show_json(found)
+    elif found:
+        console.show_table(console.out(), _COLUMNS, [_cells(event) for event in found])
+    else:
+        console.say("nothing happened since then")
+
+
+def follow_events(
+    *,
+    after: Annotated[
+        int | None, typer.Option("--after", min=0, help="Begin behind this cursor; else with what comes.")
+    ] = None,
+    count: Annotated[int | None, typer.Option("--count", min=1, help="End after so many.")] = None,
+    every: Annotated[float, typer.Option("--every", min=0.1, help="Seconds between two looks.")] = 0.5,
+    kind: KindOption = None,
+    table: TableOption = None,
+    lake: LakePlace = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print what happens in a lake as it happens, a line each.
+
+    Until it is stopped, or with --count after so many.
+    """
+    left, pause = count, threading.Event()
+    _require_kinds(kind)
+    with folder.open_lake(lake) as opened:
+        cursor = opened.catalog.events.newest() if after is None else after
+        while True:
+            for event in _events(opened, cursor):
+                cursor = event.cursor
+                if not _is_wanted(event, kind, table):
+                    continue
+                _print_event(describe_event(event), as_json=as_json)
+                left = None if left is None else left - 1
+                if left == 0:
+                    return
+            pause.wait(every)
+
+
+def describe_event(event: "event_port.Event") -> EventAnswer:
+    """An event as JSON has it."""
+    return EventAnswer(
+        cursor=event.cursor,
+        kind=event.kind.value,
+        timestamp=console.format_iso(event.timestamp),
+        table=event.table,
+        table_id=event.table_id,
+        version=event.version,
+        txn_id=event.txn_id,
+        operation=event.operation,
+        details=event.details,
+    )
+
+
+def _events(opened: OpenedLake, after: int) -> Iterator["event_port.Event"]:
+    """What there is by now after a cursor."""
+    while page := opened.lake.events(after=after, limit=_PAGE):
+        yield from page
+        after = page[-1].cursor
+
+
+def _require_kinds(kinds: list[str] | None) -> None:
+    known = {kind.value for kind in event_port.EventKind}
+    for kind in kinds or ():
+        if kind not in known:
+            raise InvalidRequest(f"{kind!r} is no kind of event: there is {', '.join(sorted(known))}")
+
+
+def _is_wanted(event: "event_port.Event", kinds: list[str] | None, table: str | None) -> bool:
+    return (not kinds or event.kind.value in kinds) and (table is None or event.table == table)
+
+
+def _print_event(event: EventAnswer, *, as_json: bool) -> None:
+    if as_json:
+        console.show_json_line(event)
+    else:
+        console.say("  ".join(filter(None, _cells(event))))
+
+
+def _cells(event: EventAnswer) -> tuple[str, ...]:
+    return (
+        str(event.cursor),
+        event.timestamp.replace("T", " "),
+        event.kind,
+        event.table or "",
+        "" if event.version is None else str(event.version),
+        event.operation or _details(event.details),
+    )
+
+
+def _details(details: Any) -> str:
+    return msgspec.json.encode(details).decode() if details else ""

@@ -1,0 +1,1 @@
+"""What a shell offers behind a TAB: commands, options and the names of tables."""

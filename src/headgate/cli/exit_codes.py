@@ -1,0 +1,138 @@
+"""With which status does a command end, and what is to be done about an error? Rows, which programs rely on.
+
+The first row whose errors or codes an error has is its exit code.
+"""
+
+from dataclasses import dataclass
+
+from headgate.errors import (
+    AccessDenied,
+    CatalogLost,
+    CatalogUnavailable,
+    CommitRefused,
+    CommitUnknown,
+    ConflictError,
+    HeadgateError,
+    LakeNotFound,
+    NotAllowed,
+    NotAuthenticated,
+    ObjectNotFound,
+    Retry,
+    SchemaNotFound,
+    StorageUnavailable,
+    TableFrozen,
+    TableNotFound,
+    TooManyUnpublished,
+    VersionNotFound,
+)
+
+REFUSED = 1
+USAGE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class ExitCode:
+    """One exit code, and which errors end with it."""
+
+    number: int
+    name: str
+    meaning: str
+    errors: tuple[type[HeadgateError], ...] = ()
+    codes: frozenset[str] = frozenset()
+    only_transient: bool = False
+    """Only errors that may pass by themselves."""
+
+    def is_of(self, error: HeadgateError) -> bool:
+        """Whether an error ends with it."""
+        fits = error.code in self.codes or isinstance(error, self.errors)
+        return fits and (error.retry is Retry.SAME or not self.only_transient)
+
+
+EXIT_CODES: tuple[ExitCode, ...] = (
+    ExitCode(0, "done", "It was done; nothing is wrong."),
+    ExitCode(
+        REFUSED,
+        "refused",
+        "It was refused and nothing changed, or it failed; `check`, `recover` and `worker` found something.",
+    ),
+    ExitCode(USAGE, "usage", "The command line is wrong: an unknown command or option, a missing argument."),
+    ExitCode(
+        3,
+        "not found",
+        "There is no such lake, schema, table, version, domain, transaction or file.",
+        (LakeNotFound, TableNotFound, SchemaNotFound, VersionNotFound, ObjectNotFound),
+        frozenset({LakeNotFound.code, "HEADGATE_DOMAIN_NOT_FOUND", "HEADGATE_TRANSACTION_NOT_FOUND"}),
+    ),
+    ExitCode(
+        4,
+        "not allowed",
+        "Who asks is not known or may not do this, or a policy forbids the commit.",
+        (NotAuthenticated, NotAllowed, AccessDenied, CommitRefused),
+    ),
+    ExitCode(
+        5,
+        "conflict",
+        "Somebody else was quicker; nothing was committed. The same command may succeed now.",
+        (ConflictError,),
+    ),
+    ExitCode(
+        6,
+        "unavailable",
+        "The catalog or the store did not answer or is busy. The same command may succeed later.",
+        (CatalogUnavailable, StorageUnavailable, TableFrozen, TooManyUnpublished),
+        only_transient=True,
+    ),
+    ExitCode(
+        7,
+        "unknown",
+        "Nobody can say whether it was committed. Look before running it again.",
+        (CommitUnknown,),
+    ),
+    ExitCode(130, "interrupted", "It was stopped with Ctrl-C."),
+)
+
+
+def exit_code_of(error: HeadgateError) -> int:
+    """The exit code of an error."""
+    return next((row.number for row in EXIT_CODES if row.is_of(error)), REFUSED)
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorFix:
+    """What helps against an error on the command line, where its message speaks of Python or of nothing."""
+
+    errors: tuple[type[HeadgateError], ...]
+    fix: str
+
+
+FIXES: tuple[ErrorFix, ...] = (
+    ErrorFix((TableNotFound,), "headgate table list lists the tables of a lake"),
+    ErrorFix((SchemaNotFound,), "headgate schema list lists the schemas of a lake"),
+    ErrorFix((VersionNotFound,), "headgate table history lists the versions of a table"),
+    ErrorFix((LakeNotFound,), "headgate config show says which lake is meant, and why"),
+    ErrorFix(
+        (NotAuthenticated,),
+        "set HEADGATE_TOKEN, or name a file with the token in ~/.config/headgate/config.toml; "
+        "headgate config show says which of them is used",
+    ),
+    ErrorFix((NotAllowed, CommitRefused), "headgate grant list says what was granted to whom"),
+    ErrorFix((CatalogLost,), "headgate recover --dry-run says what can be rebuilt"),
+    ErrorFix(
+        (CommitUnknown,),
+        "look at headgate commit list before running it again; nothing was deleted",
+    ),
+)
+
+
+def error_fix(error: HeadgateError) -> str | None:
+    """What to do about an error; None where its message says so itself."""
+    row = next((row for row in FIXES if isinstance(error, row.errors)), None)
+    if row is not None:
+        return row.fix
+    match error.retry:
+        case Retry.SAME:
+            return "this may pass; run the command again"
+        case Retry.RERUN | Retry.REBASE:
+            return "nothing was committed; run the command again"
+        case Retry.NEVER:
+            return None

@@ -1,0 +1,1 @@
+"""The commands about tables, schemas and metadata domains."""

@@ -1,0 +1,1 @@
+"""The commands that keep a lake in order, serve it, or bring it back."""
