@@ -76,11 +76,11 @@ def test_a_setting_that_is_misspelled_is_noticed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["headgate", "headgate-worker"])
 def test_commands_and_their_flags_exist(name: str) -> None:
-    (command, *rest) = PODS[name]["spec"]["containers"][0]["args"]
+    (noun, verb, *rest) = PODS[name]["spec"]["containers"][0]["args"]
     flags = [each for each in rest if each.startswith("--")]
 
     assert flags
-    assert [flag for flag in flags if flag not in command_help.flags(command)] == []
+    assert [flag for flag in flags if flag not in command_help.flags(noun, verb)] == []
 
 
 @pytest.mark.parametrize("name", PODS)
