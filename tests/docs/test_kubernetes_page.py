@@ -107,7 +107,7 @@ def test_files_that_the_server_names_are_mounted(server_settings: ServerSettings
         "tls_certificate": server_settings.tls_certificate,
         "tls_key": server_settings.tls_key,
         "admin_token_file": server_settings.admin_token_file,
-        "config": server["args"][2],
+        "config": server["args"][3],
     }
 
     assert {what for what, path in named.items() if str(Path(path or "").parent) not in mounted} == set()
