@@ -2,8 +2,8 @@
 
 The same page is read in the repository and on the site, so it links as files lie in the repository. Pages
 outside of docs/ are taken in (``TAKEN_IN``), links follow them, and a link to a file that is no page becomes
-its words. Notebooks become pages. Of the navigation in mkdocs.yml, what is not there is left out, and
-``how-to/*`` stands for the pages of a folder that it does not name.
+its words. Notebooks become pages. In the navigation of mkdocs.yml ``how-to/*`` stands for the pages of a
+folder that it does not name.
 """
 
 import json
@@ -37,13 +37,13 @@ _LINK = re.compile(r"\[((?:[^\[\]]|\[[^\]]*\])*)\]\((?!https?:|mailto:|#)([^)#\s
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Make the navigation of what is there."""
+    """Have the patterns of the navigation stand for pages."""
     config.nav = navigation(config.nav)
     return config
 
 
 def navigation(entries: list[Any]) -> list[Any]:
-    """The navigation of mkdocs.yml, of what is there."""
+    """The navigation of mkdocs.yml, with pages in the place of patterns."""
     there = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")}
     there |= {_notebook_page(path) for path in _notebooks()} | set(TAKEN_IN.values())
     return _navigation(entries, there, set(_named(entries)))
@@ -92,7 +92,7 @@ def _link(found: re.Match[str], uri: str, pages: set[str]) -> str:
 
 
 def _navigation(entries: list[Any], there: set[str], named: set[str]) -> list[Any]:
-    """The entries that are there; a section without any is left out with its title."""
+    """The entries with pages in the place of patterns; what has none is left out with its title."""
     kept: list[Any] = []
     for entry in entries:
         if isinstance(entry, str):
@@ -108,7 +108,7 @@ def _navigation(entries: list[Any], there: set[str], named: set[str]) -> list[An
 def _pages(pattern: str, there: set[str], named: set[str]) -> list[str]:
     if "*" in pattern:
         return sorted(page for page in there - named if fnmatch(page, pattern))
-    return [pattern] if pattern in there else []
+    return [pattern]
 
 
 def _named(entries: list[Any]) -> Iterator[str]:

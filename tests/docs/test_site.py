@@ -166,7 +166,7 @@ def test_a_notebook_is_a_page_with_its_code_and_what_it_printed(tmp_path: Path) 
     )
 
 
-def test_the_navigation_has_what_is_there_and_a_pattern_the_rest_of_a_folder() -> None:
+def test_a_pattern_of_the_navigation_stands_for_the_rest_of_a_folder() -> None:
     entries = [
         {"How": ["how-to/serve.md", "how-to/no-such-page.md", {"Rest": "how-to/s*"}]},
         {"None": "no/*"},
@@ -174,10 +174,12 @@ def test_the_navigation_has_what_is_there_and_a_pattern_the_rest_of_a_folder() -
 
     ((section),) = site_hooks.navigation(entries)
 
-    assert section["How"][0] == "how-to/serve.md"
-    assert "how-to/no-such-page.md" not in section["How"]
-    assert set(section["How"][1]["Rest"]) >= {"how-to/sql.md", "how-to/streaming.md"}
-    assert "how-to/serve.md" not in section["How"][1]["Rest"]
+    assert section["How"][:2] == [
+        "how-to/serve.md",
+        "how-to/no-such-page.md",
+    ]  # of which the strict build tells
+    assert set(section["How"][2]["Rest"]) >= {"how-to/sql.md", "how-to/streaming.md"}
+    assert "how-to/serve.md" not in section["How"][2]["Rest"]
 
 
 @pytest.mark.parametrize("picture", PICTURES, ids=lambda picture: picture.name)
