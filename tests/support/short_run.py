@@ -60,6 +60,7 @@ SAMPLES: tuple[Sample, ...] = (
     Sample("tests/spark/test_row_filter.py", 3),
     Sample("tests/spark/test_scan_cache.py", 4),
     Sample("tests/spark/", 2),
+    Sample("tests/sql/test_statements.py", 2),
     Sample("tests/unit/catalog/handover/test_adoption_steps.py", 3),
     Sample("tests/unit/catalog/unity/", 3),
     Sample("tests/unit/catalog/validation/test_growth.py", 3),
