@@ -108,7 +108,9 @@ def _shows(place: Path, turns: int) -> Result:
     told = ["headgate", "show", "s.events", "--rows", "10", "--lake", str(place / "lake")]
     ours = [sys.executable, "-c", f"import sys; from headgate.cli.main import app; sys.argv = {told}; app()"]
     read = f"DeltaTable({str(place / 'their-events')!r}).to_pyarrow_dataset().head(10)"
-    peer = [sys.executable, "-c", f"from deltalake import DeltaTable; print({read}.to_pylist())"]
+    # It ends at once: threads of a scan that was not read to its end can keep its interpreter from ending.
+    shown = f"print({read}.to_pylist(), flush=True); os._exit(0)"
+    peer = [sys.executable, "-c", f"import os; from deltalake import DeltaTable; {shown}"]
     found: dict[int, list[tuple[float, float]]] = {0: [], 1: []}
     for _ in range(turns + 1):
         for side, command in enumerate((ours, peer)):
