@@ -3,15 +3,13 @@
 A cell holds no control character: what a table has in it must not steer the terminal of who looks.
 """
 
-import math
-from base64 import b64encode
 from collections.abc import Mapping
-from datetime import UTC, date, datetime, time, timedelta
-from decimal import Decimal
 from typing import Any
 
 import msgspec
 import pyarrow as pa
+
+from headgate.cli.json_scalars import json_scalar
 
 NULL = "NULL"
 _CONTROLS = {number: f"\\x{number:02x}" for number in (*range(32), *range(127, 160))} | {
@@ -58,25 +56,7 @@ def plain_value(value: Any, kind: pa.DataType) -> Any:
         return {_key(key, kind.key_type): plain_value(item, kind.item_type) for key, item in pairs}
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
         return [plain_value(item, kind.value_type) for item in value]
-    return _plain_scalar(value)
-
-
-def _plain_scalar(value: Any) -> Any:
-    match value:
-        case bytes():
-            return b64encode(value).decode()
-        case Decimal():
-            return msgspec.Raw(format(value, "f").encode())
-        case float() if not math.isfinite(value):
-            return str(value)
-        case datetime() if value.tzinfo is not None:
-            return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
-        case date() | time():
-            return value.isoformat()
-        case timedelta():
-            return str(value)
-        case _:
-            return value
+    return json_scalar(value)
 
 
 def _key(value: Any, kind: pa.DataType) -> str:

@@ -1,15 +1,12 @@
 """What are some rows of a table, for a console? JSON of each, read without Spark."""
 
-import math
-from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
-from decimal import Decimal
 from typing import Any
 
 import msgspec
 
+from headgate.cli.json_scalars import json_scalar
 from headgate.errors import UnsupportedFeature
 from headgate.lake.table import Table
 from headgate.protocol.actions import Metadata
@@ -81,23 +78,7 @@ def _plain(value: Any, data_type: DataType) -> Any:
         case Map(key, item, _):
             return {_key(_plain(one, key)): _plain(other, item) for one, other in _pairs(value)}
         case _:
-            return _plain_primitive(value)
-
-
-def _plain_primitive(value: Any) -> Any:
-    match value:
-        case bytes():
-            return b64encode(value).decode()
-        case Decimal():
-            return msgspec.Raw(format(value, "f").encode())
-        case float() if not math.isfinite(value):
-            return str(value)
-        case datetime() if value.tzinfo is not None:
-            return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
-        case date():
-            return value.isoformat()
-        case _:
-            return value
+            return json_scalar(value)
 
 
 def _pairs(value: Any) -> Any:
