@@ -277,4 +277,5 @@ def test_pictures_of_the_main_pages_are_in_the_docs(
     for name, lake, path in SHOWN:
         page = watched.visit(f"{console.url}/console/lakes/{lake}{path}")
         page.screenshot(path=PICTURES / f"{name}-{scheme}.png")
+    assert watched.problems == []
     watched.page.close()
