@@ -1,6 +1,6 @@
 """How is a single value of a row written in JSON? As ``table rows`` and ``sql`` both print it.
 
-    Decimal("1.50") → 1.50      float("nan") → "nan"      a moment → "2026-01-31T00:00:00Z"
+Decimal("1.50") → 1.50      float("nan") → "nan"      a moment → "2026-01-31T00:00:00Z"
 """
 
 import math
