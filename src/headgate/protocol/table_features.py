@@ -90,6 +90,8 @@ class Feature:
     """The names of its previews, which will do in its place."""
     only_on_request: bool = False
     """Whether reading takes the user's word that this preview will do: ``Settings.read_previews``."""
+    tolerated: bool = False
+    """Whether tables are read and written although they need it and do not name it, as Delta Spark does."""
     retired: bool = False
     """Whether only older tables name it, which may lack what it requires."""
 
@@ -128,7 +130,10 @@ FEATURES: tuple[Feature, ...] = (
         formerly=("typeWidening-preview",),
     ),
     Feature("typeWidening-preview", reader=True),
-    Feature("allowColumnDefaults", used=_field_key("CURRENT_DEFAULT")),
+    Feature(
+        "allowColumnDefaults", needed=_field_key("CURRENT_DEFAULT"), used=_field_key("CURRENT_DEFAULT"),
+        tolerated=True,
+    ),
     Feature(
         "variantType", reader=True, needed=_VARIANT, used=_VARIANT, can_write=False,
         formerly=("variantType-preview",),
@@ -208,8 +213,12 @@ def _undeclared(protocol: Protocol, metadata: Metadata) -> Iterator[str]:
     listed = frozenset(protocol.writer_features)
     wanted = _required_by(listed) | _needed_features(metadata).certain
     for feature in FEATURES:
-        if feature.name in wanted and listed.isdisjoint({feature.name, *feature.formerly}):
+        if feature.name in wanted and not (feature.tolerated or _is_named(feature, listed)):
             yield feature.name
+
+
+def _is_named(feature: Feature, names: Collection[str]) -> bool:
+    return feature.name in names or any(name in names for name in feature.formerly)
 
 
 @lru_cache(maxsize=256)
@@ -292,7 +301,7 @@ def check_writable(protocol: Protocol, metadata: Metadata) -> None:
         feature.name
         for feature in FEATURES
         if (feature.name in needed.certain or (feature.name in needed.unclear and _needs(metadata, feature)))
-        and not {feature.name, *feature.formerly}.intersection(names)
+        and not (feature.tolerated or _is_named(feature, names))
     )
     if unnamed:
         raise UnsupportedFeature(

@@ -19,6 +19,7 @@ with headgate.connect("lake") as lake:
     table.append([{}])
     table.append([{"s": "y"}])
     assert table.to_arrow(where="id = 2").to_pylist() == [{"id": 2, "s": "y"}]
+    assert table.log.snapshot().state.protocol.has("allowColumnDefaults")
     assert table.properties()["delta.constraints.s_check"] == "s <> ''"
 other = headgate.at_path("plain", columns="id BIGINT, at TIMESTAMP")
 other.append([{"id": 1}])

@@ -11,6 +11,10 @@ MANY = ("v2Checkpoint", "appendOnly", "timestampNtz", "deletionVectors", "domain
         "vacuumProtocolCheck", "changeDataFeed", "variantType-preview", "typeWidening-preview")  # fmt: skip
 MANY_READERS = ("deletionVectors", "timestampNtz", "typeWidening", "typeWidening-preview", "v2Checkpoint",
                 "vacuumProtocolCheck", "variantType-preview")  # fmt: skip
+DEFAULTED = (
+    '{"type":"struct","fields":[{"name":"n","type":"integer","nullable":true,'
+    '"metadata":{"CURRENT_DEFAULT":"3"}}]}'
+)
 NTZ = '{"type":"struct","fields":[{"name":"t","type":"timestamp_ntz","nullable":true,"metadata":{}}]}'
 
 
@@ -108,6 +112,15 @@ def test_an_old_protocol_is_raised_as_little_as_possible(
     before: Protocol, changed: Metadata, after: Protocol
 ) -> None:
     assert protocol_upgrade.protocol_for_changed_table(before, changed) == after
+
+
+def test_a_default_is_named_wherever_it_comes_from() -> None:
+    """Clients that do not see the feature write null where the default is meant."""
+    new = protocol_upgrade.protocol_for_new_table(metadata(DEFAULTED))
+    changed = protocol_upgrade.protocol_for_changed_table(legacy(1, 2), metadata(DEFAULTED))
+
+    assert new == lists(None, ("allowColumnDefaults",), reader=1)
+    assert changed == lists(None, ("allowColumnDefaults", "appendOnly", "invariants"), reader=1)
 
 
 def test_a_column_type_that_shuts_out_readers_must_be_asked_for() -> None:

@@ -217,11 +217,15 @@ def test_what_a_table_uses_is_what_its_protocol_must_name(name: str, using: Meta
     "plain",
     [
         metadata(), metadata(delta_appendOnly="false"), metadata(delta_columnMapping_mode="None"),
-        metadata(delta_checkpointPolicy="classic"), columns(comment="x"), columns(CURRENT_DEFAULT="1"),
+        metadata(delta_checkpointPolicy="classic"), columns(comment="x"),
     ],
 )  # fmt: skip
 def test_what_a_table_does_not_use_need_not_be_named(plain: Metadata) -> None:
     assert table_features.required_features(plain) == frozenset()
+
+
+def test_defaults_are_what_its_protocol_must_name_too() -> None:
+    assert table_features.required_features(columns(CURRENT_DEFAULT="1")) == {"allowColumnDefaults"}
 
 
 def test_the_rows_say_whom_a_feature_concerns_and_what_it_takes() -> None:
@@ -332,6 +336,15 @@ def test_what_is_named_is_refused_only_where_it_is_used(name: str, using: Metada
 )
 def test_what_rows_are_checked_for_can_be_written(name: str, using: Metadata) -> None:
     table_features.check_writable(naming(name), using)
+
+
+@pytest.mark.parametrize(
+    "named", [Protocol(min_reader_version=1, min_writer_version=2), protocol(writers=())]
+)
+def test_a_default_that_the_protocol_does_not_name_stands_in_nobodys_way(named: Protocol) -> None:
+    """Delta Spark reads and writes such a table too, which another client left so."""
+    table_features.check_readable(named, columns(CURRENT_DEFAULT="1"))
+    table_features.check_writable(named, columns(CURRENT_DEFAULT="1"))
 
 
 def test_a_log_is_not_touched_where_a_writer_must_know_more() -> None:
