@@ -14,8 +14,10 @@ from headgate.protocol.actions import Action, Commit, Version
 from headgate.protocol.log import codec
 from headgate.server.console.views import compare_view, version_view
 from headgate.server.console.views.schema_view import DefinitionView
+from headgate.server.console.views.version_view import ActionLine
 from headgate.table.opened_table import OpenedTable
 
+_SET_AS_JSON = ("protocol", "metaData")
 ActionText = tuple[str, str, str]
 """An action in words: its kind, what it is about, and what it says of that."""
 
@@ -50,7 +52,7 @@ def describe_commit(
         actions=actions[:limit],
         actions_left_out=max(0, len(actions) - limit),
     )
-    lines = [(each.kind, each.subject, each.detail) for each in version_view.action_lines(commit)]
+    lines = [(each.kind, each.subject, _on_one_line(each)) for each in version_view.action_lines(commit)]
     return detail, tuple(lines[:limit])
 
 
@@ -77,6 +79,13 @@ def _actions(commit: Commit) -> Iterator[msgspec.Raw]:
     found = (*(each for each in alone if each is not None), *several)
     for line in codec.encode(found).splitlines():
         yield msgspec.Raw(line)
+
+
+def _on_one_line(action: ActionLine) -> str:
+    """What it says of an action; the console sets what is JSON over several lines."""
+    if action.kind in _SET_AS_JSON:
+        return msgspec.json.format(action.detail, indent=0)
+    return action.detail
 
 
 def _changes(table: OpenedTable, version: Version) -> tuple[DefinitionChange, ...]:
