@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 from headgate.cli import configuration
 from headgate.cli.configuration import Origin, Surroundings, TokenOrigin
 from headgate.cli.main import app
+from headgate.cli.options import with_lake_behind_command
 from headgate.errors import InvalidRequest
 from tests.support import postgresql
 from tests.support.lakes import build_lake
@@ -168,6 +169,32 @@ def test_every_command_finds_the_lake_of_the_folder(desk: Desk, monkeypatch: pyt
     for command in ("table list", "tables", "worker run --dry-run", "check", "recover --dry-run"):
         result = CliRunner().invoke(app, command.split())
         assert (result.exit_code, "sales.orders" in result.stdout) == (0, True), (command, result.output)
+
+
+@pytest.mark.parametrize("first", [["--lake", "there"], ["--lake=there"]])
+def test_the_lake_may_be_named_before_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: list[str]
+) -> None:
+    build_lake(tmp_path / "there")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HEADGATE_LAKE", "elsewhere")
+
+    listed = CliRunner().invoke(app, [*first, "table", "list", "--json"])
+    asked = CliRunner().invoke(app, [*first, "sql", "--help"])
+
+    assert '"name": "sales.orders"' in listed.output, listed.output
+    assert "Run SQL over a lake" in asked.output
+
+
+@pytest.mark.parametrize("line", [[], ["table", "list"], ["--lake"], ["--lake", "x"], ["--lakes", "x", "y"]])
+def test_other_lines_stay_as_they_are(line: list[str]) -> None:
+    assert with_lake_behind_command(line) == line
+
+
+def test_what_follows_two_dashes_stays_last() -> None:
+    moved = with_lake_behind_command(["--lake", "shop", "table", "show", "--", "--odd"])
+
+    assert moved == ["table", "show", "--lake", "shop", "--", "--odd"]
 
 
 def test_a_lake_that_is_not_there_says_which_file_names_it(

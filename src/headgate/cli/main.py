@@ -11,6 +11,7 @@ import headgate
 from headgate.cli import console, exit_codes, lazy_commands
 from headgate.cli.completion.variable import COMPLETE_VARIABLE
 from headgate.cli.deferred import deferred_module
+from headgate.cli.options import LakePlace, with_lake_behind_command
 from headgate.errors import HeadgateError
 
 if TYPE_CHECKING:
@@ -27,6 +28,10 @@ class _Commands(lazy_commands.LazyCommands):
         if COMPLETE_VARIABLE in os.environ:
             shell_scripts.register_shells()
         return super().main(*args, **options | {"complete_var": COMPLETE_VARIABLE})
+
+    @override
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, with_lake_behind_command(args))
 
     @override
     def invoke(self, ctx: Any) -> Any:
@@ -61,8 +66,9 @@ def _main(
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
+    lake: LakePlace = None,
 ) -> None:
-    pass
+    """What comes before a command; the lake is handed to the command, where it may be named as well."""
 
 
 lazy_commands.list_in(app)

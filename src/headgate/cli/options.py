@@ -1,4 +1,4 @@
-"""The arguments several commands share."""
+"""Which arguments do several commands share? And where in a command line may they stand?"""
 
 from pathlib import Path
 from typing import Annotated
@@ -37,3 +37,17 @@ OptionalTable = Annotated[
     typer.Argument(help="The table, as schema.table; all if none is given.", autocompletion=complete_table),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+_LAKE, _NO_MORE_OPTIONS = "--lake", "--"
+
+
+def with_lake_behind_command(args: list[str]) -> list[str]:
+    """The words of a command line, of which the lake may be the first: each command reads it for itself.
+
+    ["--lake", "shop", "table", "list"] is ["table", "list", "--lake", "shop"]
+    """
+    words = 2 if args[:1] == [_LAKE] else 1
+    if not (args and args[0].partition("=")[0] == _LAKE and len(args) > words):
+        return args
+    lake, command = args[:words], args[words:]
+    end = command.index(_NO_MORE_OPTIONS) if _NO_MORE_OPTIONS in command else len(command)
+    return [*command[:end], *lake, *command[end:]]
