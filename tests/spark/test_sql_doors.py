@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from py4j.protocol import Py4JJavaError
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -139,6 +140,22 @@ def test_all_else_is_sparks_own(lake: Lake, spark: SparkSession, tmp_path: Path)
     finally:
         spark.catalog.dropTempView("orders_view")
         spark.sql("DROP TABLE default.spark_table")
+
+
+def test_a_delta_table_in_a_schema_of_sparks_is_told_where_it_belongs(
+    lake: Lake, spark: SparkSession
+) -> None:
+    with pytest.raises(InvalidRequest, match=r"CREATE SCHEMA main\.s") as by_statement:
+        spark.sql("CREATE TABLE default.orders (id INT) USING delta")
+    with pytest.raises(InvalidRequest, match=r"CREATE SCHEMA main\.s"):
+        numbers(spark, 1).write.format("delta").saveAsTable("default.orders")
+    assert by_statement.value.code == "DATA_SOURCE_NOT_FOUND"
+    with pytest.raises((AnalysisException, Py4JJavaError)):
+        spark.sql("CREATE TABLE default.orders (id INT) USING paper")
+
+    spark.sql("CREATE SCHEMA main.fresh")
+    spark.sql("CREATE TABLE fresh.orders (id INT) USING delta")
+    assert lake.table_exists("fresh.orders")
 
 
 def test_without_a_lake_nothing_is_different(lake: Lake, spark: SparkSession) -> None:

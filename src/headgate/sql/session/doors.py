@@ -79,7 +79,8 @@ def _save_as_table(method: Method) -> Method:
     def saveAsTable(self: Any, name: str, *args: Any, **kwargs: Any) -> None:  # noqa: N802
         found = named_tables.find_named(_session(self), name)
         if found is None:
-            return method(self, name, *args, **kwargs)  # type: ignore[no-any-return]
+            with spark_methods.explained_delta_source(_session(self)):
+                return method(self, name, *args, **kwargs)  # type: ignore[no-any-return]
         named_tables.note_save_arguments(self, *args, **kwargs)
         found.save(_rows(self), builder_calls.calls_of(self))
         return None
