@@ -145,7 +145,7 @@ def test_all_else_is_sparks_own(lake: Lake, spark: SparkSession, tmp_path: Path)
 def test_a_delta_table_in_a_schema_of_sparks_is_told_where_it_belongs(
     lake: Lake, spark: SparkSession
 ) -> None:
-    with pytest.raises(InvalidRequest, match=r"CREATE SCHEMA main\.s") as by_statement:
+    with pytest.raises(InvalidRequest, match=r"USE main.*CREATE SCHEMA main\.s") as by_statement:
         spark.sql("CREATE TABLE default.orders (id INT) USING delta")
     with pytest.raises(InvalidRequest, match=r"CREATE SCHEMA main\.s"):
         numbers(spark, 1).write.format("delta").saveAsTable("default.orders")
@@ -156,6 +156,22 @@ def test_a_delta_table_in_a_schema_of_sparks_is_told_where_it_belongs(
     spark.sql("CREATE SCHEMA main.fresh")
     spark.sql("CREATE TABLE fresh.orders (id INT) USING delta")
     assert lake.table_exists("fresh.orders")
+
+
+def test_schemas_are_the_lakes_while_it_is_in_use(lake: Lake, spark: SparkSession) -> None:
+    spark.sql("USE main")
+    try:
+        spark.sql("CREATE SCHEMA IF NOT EXISTS used")
+        numbers(spark, 2).write.format("delta").saveAsTable("used.orders")
+        assert lake.table("used.orders").read().count() == 1
+    finally:
+        spark.sql("USE default")
+
+    spark.sql("CREATE SCHEMA IF NOT EXISTS sparks")
+    try:
+        assert "sparks" not in lake.schemas()
+    finally:
+        spark.sql("DROP SCHEMA sparks")
 
 
 def test_without_a_lake_nothing_is_different(lake: Lake, spark: SparkSession) -> None:

@@ -42,6 +42,7 @@ def explained_delta_source(spark: SparkSession) -> Iterator[None]:
         name = next(iter(lakes))
         raise InvalidRequest(
             "the schema is none of the lake's, so the statement is Spark's, which cannot write Delta without "
-            f"Delta's jars: CREATE SCHEMA {name}.s makes a schema of the lake, and s.t is then a table in it",
+            f"Delta's jars: say USE {name} first, so that CREATE SCHEMA s makes one of the lake, or call it "
+            f"by its whole name, CREATE SCHEMA {name}.s; s.t is then a table of the lake",
             code="DATA_SOURCE_NOT_FOUND",
         ) from failure
