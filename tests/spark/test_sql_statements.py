@@ -212,7 +212,10 @@ def test_tables_are_kept_up(lake: Lake, tmp_path: Path, spark: SparkSession) -> 
         lake.sql(f"INSERT INTO s.k VALUES ({each})")
     optimized = lake.sql("OPTIMIZE s.k ZORDER BY (id)")
     assert optimized.columns == ["path", "metrics"]
-    assert optimized.first().metrics.numFilesRemoved == 3
+    metrics = optimized.first().metrics
+    assert (metrics.numFilesRemoved, metrics.totalConsideredFiles, metrics.numTableColumns) == (3, 3, 1)
+    assert metrics.zOrderStats.inputOtherFiles.num == 3
+    assert 0 < metrics.startTimeMs <= metrics.endTimeMs
     restored = lake.sql("RESTORE TABLE s.k TO VERSION AS OF 1")
     assert restored.first().num_of_files_after_restore == 1
     assert lake.sql("VACUUM s.k DRY RUN").columns == ["path"]
@@ -226,6 +229,17 @@ def test_tables_are_kept_up(lake: Lake, tmp_path: Path, spark: SparkSession) -> 
     assert lake.sql(f"SELECT * FROM delta.`{tmp_path}/files`").count() == 3
     with pytest.raises(InvalidRequest, match="ANALYZE TABLE is not supported"):
         lake.sql("ANALYZE TABLE s.k COMPUTE STATISTICS")
+
+
+def test_a_purge_tells_how_many_rows_its_vectors_marked(lake: Lake) -> None:
+    lake.sql("CREATE TABLE s.v (id INT) TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')")
+    lake.sql("INSERT INTO s.v SELECT id FROM range(0, 100, 1, 1)")
+    lake.sql("DELETE FROM s.v WHERE id < 7")
+
+    metrics = lake.sql("REORG TABLE s.v APPLY (PURGE)").first().metrics
+
+    assert tuple(metrics.deletionVectorStats) == (1, 7)
+    assert metrics.filesRemoved.totalFiles == metrics.filesAdded.totalFiles == 1
 
 
 def test_privileges_are_granted(lake: Lake) -> None:

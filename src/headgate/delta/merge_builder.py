@@ -10,9 +10,9 @@ from typing import overload
 
 from pyspark.sql import Column, DataFrame, SparkSession
 
-from headgate.delta import result_frames
 from headgate.delta.argument_types import Condition, check_assignments, check_condition
 from headgate.delta.error_translation import delta_calls
+from headgate.spark.commands import operation_frames
 from headgate.spark.dml.merge.merge import Merge
 
 ColumnMapping = dict[str, str | Column]
@@ -97,7 +97,7 @@ class DeltaMergeBuilder:
 
     def execute(self) -> DataFrame:
         """Run it; one row with how many rows were affected, updated, deleted and inserted."""
-        return result_frames.merge_frame(self._spark, self._merge.execute().metrics)
+        return operation_frames.merge_frame(self._spark, self._merge.execute().metrics)
 
     def _with(self, merge: Merge) -> "DeltaMergeBuilder":
         return DeltaMergeBuilder(self._spark, merge)

@@ -5,11 +5,10 @@ table.optimize().where("day = '2026-01-31'").executeCompaction()
 
 from pyspark.sql import DataFrame, SparkSession
 
-from headgate.delta import result_frames
 from headgate.delta.argument_types import check_texts, column_names
 from headgate.delta.error_translation import delta_calls
-from headgate.delta.result_frames import OptimizedTable
 from headgate.lake.table import Table
+from headgate.spark.optimize import optimize_result
 
 
 @delta_calls
@@ -38,8 +37,7 @@ class DeltaOptimizeBuilder:
         return self._execute(column_names("a column to Z-order by", cols))
 
     def _execute(self, columns: tuple[str, ...]) -> DataFrame:
-        log = self._table.log
-        base, started = self._table.version(), log.world.now_ms()
         done = self._table.optimize(self._filter, z_order_by=columns, spark=self._spark)
-        ran = OptimizedTable(log, base, done.version, started, z_ordered=bool(columns))
-        return result_frames.optimize_frame(self._spark, ran)
+        return optimize_result.optimize_frame(
+            self._spark, self._table.location, done, z_ordered=bool(columns)
+        )

@@ -15,7 +15,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import DataType, StructField, StructType
 
-from headgate.delta import identifiers, result_frames, table_creation
+from headgate.delta import identifiers, table_creation
 from headgate.delta.argument_types import (
     Condition,
     check_assignments,
@@ -34,9 +34,10 @@ from headgate.delta.table_creation import CreationMode, TableSpecification
 from headgate.errors import InvalidRequest
 from headgate.lake import path_table
 from headgate.protocol import property_values
+from headgate.spark.commands import operation_frames
 from headgate.spark.jvm import frame_alias
 from headgate.spark.rules.identity_columns import IdentityGenerator
-from headgate.spark.session import kind
+from headgate.spark.session import kind, local_frame
 
 __all__ = [
     "DeltaMergeBuilder",
@@ -110,7 +111,9 @@ class DeltaTable:
         retention = None if retentionHours is None else timedelta(hours=float(retentionHours))
         is_checked = property_values.is_true(self._spark.conf.get(_RETENTION_CHECK, "true"))
         self._table.vacuum(retention, enforce_retention=is_checked)
-        return result_frames.vacuum_frame(self._spark)
+        return local_frame.local_frame(
+            self._spark, [], StructType([])
+        )  # no row and no column, as Delta gives
 
     def history(self, limit: int | None = None) -> DataFrame:
         """What happened to the table, newest first; only the latest ``limit`` versions, if it is given."""
@@ -202,12 +205,12 @@ class DeltaTable:
     def restoreToVersion(self, version: int) -> DataFrame:
         """Make the table what it was at a version; one row with what that did to its files."""
         check_value(version, int, "version")
-        return result_frames.restore_frame(self._spark, self._table.restore(version=version).metrics)
+        return operation_frames.restore_frame(self._spark, self._table.restore(version=version).metrics)
 
     def restoreToTimestamp(self, timestamp: str) -> DataFrame:
         """Make the table what it was at a moment, ``2026-01-31`` or ``2026-01-31 12:00:00``."""
         check_value(timestamp, str, "timestamp")
-        return result_frames.restore_frame(self._spark, self._table.restore(timestamp=timestamp).metrics)
+        return operation_frames.restore_frame(self._spark, self._table.restore(timestamp=timestamp).metrics)
 
     def optimize(self) -> DeltaOptimizeBuilder:
         """An OPTIMIZE, which is run by ``executeCompaction`` or ``executeZOrderBy``."""

@@ -15,6 +15,41 @@ from headgate.spark.predicates import from_column, sql_forms
 
 
 @dataclass(frozen=True, slots=True)
+class FileSizes:
+    """How many files, and how large they are; ``least`` and ``most`` are None of no file."""
+
+    count: int = 0
+    total: int = 0
+    least: int | None = None
+    most: int | None = None
+
+    @classmethod
+    def of_files(cls, sizes: Sequence[int]) -> "FileSizes":
+        """Of files with these sizes."""
+        return cls(len(sizes), sum(sizes), min(sizes, default=None), max(sizes, default=None))
+
+
+@dataclass(frozen=True, slots=True)
+class RewrittenFiles:
+    """What an OPTIMIZE did to files, of which the history tells only a part."""
+
+    considered: int = 0
+    """How many files there were of what was selected."""
+    added: FileSizes = FileSizes()
+    removed: FileSizes = FileSizes()
+    partitions: int = 0
+    """Of how many partitions files were written anew."""
+    vectors: int = 0
+    """How many of the removed files had a deletion vector."""
+    vector_rows: int = 0
+    """How many rows these marked as deleted."""
+    columns: int = 0
+    """How many the table has."""
+    started_ms: int = 0
+    ended_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class OperationResult:
     """What became of a statement."""
 
@@ -24,6 +59,8 @@ class OperationResult:
     """How many rows and files it was about, in the names of the table's history."""
     permission: Permission | None = None
     """By whose word files were rearranged; None for statements that change rows."""
+    rewritten: RewrittenFiles | None = None
+    """What became of files; None for statements that change rows."""
 
     def _repr_html_(self) -> str:
         return summary.to_html(summary.metrics_summary("OperationResult", self.version, self.metrics))

@@ -19,11 +19,12 @@ from headgate.protocol.actions import AddFile, EpochMillis
 from headgate.protocol.domains import lifecycle
 from headgate.protocol.domains.rules import NO_DOMAINS, DomainSettings
 from headgate.protocol.features import zcubes
+from headgate.protocol.schema import json as schema_json
 from headgate.protocol.transaction.attempt import ReadSet
 from headgate.spark.data_files import data_file_writer
 from headgate.spark.data_files.data_file_writer import DataFileOptions, WrittenFiles
 from headgate.spark.dml import dml_metrics, rewrite
-from headgate.spark.dml.dml_metrics import OperationResult
+from headgate.spark.dml.dml_metrics import FileSizes, OperationResult, RewrittenFiles
 from headgate.spark.dml.target_scan import DmlTarget
 from headgate.table.commit import remove_actions
 from headgate.table.transaction import Change, Operation
@@ -58,9 +59,12 @@ def rewrite_and_commit(
     target: DmlTarget, work: Sequence[RewriteTask], operation: Operation, domains: DomainSettings = NO_DOMAINS
 ) -> OperationResult:
     """Do the work and commit it, with these domains; without any of both, the version that was read."""
+    started = target.table.world.now_ms()
     moved = domains.beside(target.base.state.protocol, ())
     if not (work or moved):
-        return OperationResult(target.base.version, _metrics((), target.files[:0]))
+        nothing = target.files[:0]
+        rewritten = _rewritten(target, (), nothing, started)
+        return OperationResult(target.base.version, _metrics((), nothing), rewritten=rewritten)
     old = target.files.take(pa.array([position for some in work for position in some.positions], pa.int64()))
     written = _write(target, work)
     _check_still_permitted(target, written, operation)
@@ -73,11 +77,12 @@ def rewrite_and_commit(
         reads=ReadSet(predicates=(target.predicate,), files=frozenset(old["path"].to_pylist())),
     )
     try:
-        return OperationResult(target.table.commit(change, base=target.base), metrics)
+        version = target.table.commit(change, base=target.base)
     except (ConflictError, UserError):
         # Proven not to be committed; after any other error the files may belong to a version (I7).
         _discard(target, written)
         raise
+    return OperationResult(version, metrics, rewritten=_rewritten(target, adds, old, started))
 
 
 def _check_still_permitted(target: DmlTarget, written: Sequence[WrittenFiles], operation: Operation) -> None:
@@ -130,6 +135,21 @@ def _write_one(target: DmlTarget, work: RewriteTask) -> WrittenFiles:
 def _discard(target: DmlTarget, written: Sequence[WrittenFiles]) -> None:
     for one in written:
         data_file_writer.discard(target.table.store, one)
+
+
+def _rewritten(target: DmlTarget, adds: Sequence[AddFile], old: pa.Table, started_ms: int) -> RewrittenFiles:
+    vectors = [vector for vector in old["deletion_vector"].to_pylist() if vector is not None]
+    return RewrittenFiles(
+        considered=target.files.num_rows,
+        added=FileSizes.of_files([add.size for add in adds]),
+        removed=FileSizes.of_files(old["size"].to_pylist()),
+        partitions=len({str(sorted(values)) for values in old["partition_values"].to_pylist()}),
+        vectors=len(vectors),
+        vector_rows=sum(vector["cardinality"] for vector in vectors),
+        columns=len(schema_json.parse(target.metadata.schema_string).fields),
+        started_ms=started_ms,
+        ended_ms=target.table.world.now_ms(),
+    )
 
 
 def _metrics(adds: Sequence[AddFile], old: pa.Table) -> Mapping[str, int]:

@@ -14,21 +14,7 @@ TEXT, COUNT, FLAG = pa.string(), pa.int64(), pa.bool_()
 
 AFFECTED: Columns = (("num_affected_rows", COUNT),)
 INSERTED: Columns = (("num_affected_rows", COUNT), ("num_inserted_rows", COUNT))
-MERGED: Columns = (
-    ("num_affected_rows", COUNT),
-    ("num_updated_rows", COUNT),
-    ("num_deleted_rows", COUNT),
-    ("num_inserted_rows", COUNT),
-)
 VACUUMED: Columns = (("path", TEXT),)
-RESTORED: Columns = (
-    ("table_size_after_restore", COUNT),
-    ("num_of_files_after_restore", COUNT),
-    ("num_removed_files", COUNT),
-    ("num_restored_files", COUNT),
-    ("removed_files_size", COUNT),
-    ("restored_files_size", COUNT),
-)
 CLONED: Columns = (
     ("source_table_size", COUNT),
     ("source_num_of_files", COUNT),

@@ -8,6 +8,7 @@ from headgate.errors import InvalidRequest
 from headgate.lake.table import Table
 from headgate.protocol.schema import column_path
 from headgate.protocol.schema.types import Struct
+from headgate.spark.commands import operation_frames
 from headgate.spark.dml.merge.merge import Merge
 from headgate.sql.parse.tokens import tokenize_statement
 from headgate.sql.run import qualified_names, result_frames, table_columns
@@ -29,7 +30,6 @@ from headgate.sql.statements.dml import (
 )
 from headgate.sql.statements.sql_text import SqlText
 
-_UPDATED, _DELETED, _INSERTED = "numTargetRowsUpdated", "numTargetRowsDeleted", "numTargetRowsInserted"
 _RANDOM = frozenset(
     {"rand", "random", "randn", "randstr", "uniform", "uuid", "shuffle", "monotonically_increasing_id"}
 )
@@ -80,10 +80,7 @@ def merge_into(context: StatementContext, command: MergeInto) -> DataFrame:
         merge = merge.with_schema_evolution()
     for branch in command.branches:
         merge = _with_branch(context, merge, branch, schema, (target, alias, source.columns))
-    metrics = merge.execute().metrics
-    updated, deleted, inserted = (metrics.get(name, 0) for name in (_UPDATED, _DELETED, _INSERTED))
-    row = (updated + deleted + inserted, updated, deleted, inserted)
-    return result_frames.frame(context.spark, result_frames.MERGED, [row])
+    return operation_frames.merge_frame(context.spark, merge.execute().metrics)
 
 
 def _source(context: StatementContext, command: MergeInto) -> DataFrame:

@@ -8,7 +8,9 @@ from headgate.errors import InvalidRequest
 from headgate.lake.path_table import convert
 from headgate.protocol import property_values
 from headgate.protocol.schema import column_path
-from headgate.sql.run import optimize_frame, qualified_names, result_frames, saved_rows
+from headgate.spark.commands import operation_frames
+from headgate.spark.optimize import optimize_result
+from headgate.sql.run import qualified_names, result_frames, saved_rows
 from headgate.sql.run.commands.queries import not_supported
 from headgate.sql.run.statement_context import StatementContext
 from headgate.sql.statements.maintenance import (
@@ -25,14 +27,6 @@ from headgate.sql.statements.sql_text import SqlParameter, SqlText
 
 _CHECK = "spark.databricks.delta.retentionDurationCheck.enabled"
 _LITE = "LITE"
-_RESTORED = (
-    "tableSizeAfterRestore",
-    "numOfFilesAfterRestore",
-    "numRemovedFiles",
-    "numRestoredFiles",
-    "removedFilesSize",
-    "restoredFilesSize",
-)
 
 
 def optimize_table(context: StatementContext, command: OptimizeTable) -> DataFrame:
@@ -45,7 +39,7 @@ def optimize_table(context: StatementContext, command: OptimizeTable) -> DataFra
         full=command.is_full,
         spark=context.spark,
     )
-    return optimize_frame.frame(context.spark, table, done, z_order_by=columns)
+    return optimize_result.optimize_frame(context.spark, table.location, done, z_ordered=bool(columns))
 
 
 def vacuum_table(context: StatementContext, command: VacuumTable) -> DataFrame:
@@ -74,8 +68,7 @@ def restore_table(context: StatementContext, command: RestoreTable) -> DataFrame
     table = context.table(command.table)
     version, moment = context.version(command.as_of), context.timestamp(command.as_of)
     done = table.restore(version=version, timestamp=moment)
-    row = [done.metrics[name] for name in _RESTORED]
-    return result_frames.frame(context.spark, result_frames.RESTORED, [row])
+    return operation_frames.restore_frame(context.spark, done.metrics)
 
 
 def reorg_table(context: StatementContext, command: ReorgTable) -> DataFrame:
@@ -84,7 +77,7 @@ def reorg_table(context: StatementContext, command: ReorgTable) -> DataFrame:
         raise not_supported(f"REORG TABLE … APPLY ({command.action})", "APPLY (PURGE) is supported")
     table = context.table(command.table)
     done = table.purge(_condition(context, command.condition, table.name), spark=context.spark)
-    return optimize_frame.frame(context.spark, table, done)
+    return optimize_result.optimize_frame(context.spark, table.location, done)
 
 
 def generate_manifest(context: StatementContext, command: GenerateManifest) -> DataFrame:
