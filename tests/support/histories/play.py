@@ -59,7 +59,14 @@ class History:
         version = max(self.versions)
         protocol = self.site.table.log.snapshot().state.protocol
         features = frozenset((*(protocol.reader_features or ()), *(protocol.writer_features or ())))
-        return Now(self.versions[version], self.properties[version], features, version, self.versions)
+        return Now(
+            self.versions[version],
+            self.properties[version],
+            features,
+            version,
+            self.versions,
+            self.properties,
+        )
 
 
 def play(seed: int, site: Site, steps: int = STEPS) -> History:
@@ -176,10 +183,9 @@ def _record(history: History, step: Step, engine: Engine) -> None:
         history.pending.clear()
         first = latest
     made = range(min(first, latest), latest + 1)
-    properties = history.site.table.properties()
     for version in made:
         history.versions[version] = state
-        history.properties[version] = properties
+        history.properties[version] = history.site.properties(version)
     history.pending += [version for version in made if version not in history.pending]
 
 
@@ -190,12 +196,22 @@ def _look_back(history: History) -> None:
         compare_versions(
             history.site, {version: history.versions[version] for version in alike}, tracked=tracked
         )
-    feed = [
-        version for version in history.pending
-        if history.properties[version].get("delta.enableChangeDataFeed") == "true"
-    ]  # fmt: skip
-    compare_changes(history.site, history.versions, feed)
+    for mode in ("none", "id", "name"):
+        compare_changes(history.site, history.versions, _feed(history, mode))
     history.pending.clear()
+
+
+def _feed(history: History, mode: str) -> list[int]:
+    """The versions that say what changed in them, of one mode of column mapping.
+
+    Delta reads no feed over versions of several, as a RESTORE may leave them behind.
+    """
+    properties = history.properties
+    return [
+        version for version in history.pending
+        if properties[version].get("delta.enableChangeDataFeed") == "true"
+        and properties[version].get("delta.columnMapping.mode", "none") == mode
+    ]  # fmt: skip
 
 
 def _tracked(history: History, version: int) -> bool:

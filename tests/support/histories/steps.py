@@ -49,6 +49,10 @@ class Site:
         """Have Delta run a statement, in which ``{t}`` is the table."""
         self.delta.sql(text.replace("{t}", f"delta.`{self.path}`"))
 
+    def properties(self, version: int) -> Mapping[str, str]:
+        """What the table had for properties in a version; several of one step may differ."""
+        return self.table.log.snapshot(version=version).state.metadata.configuration
+
     def latest(self) -> int:
         """The latest version that is published."""
         commits = Path(self.path, "_delta_log").glob("[0-9]*.json")
@@ -56,6 +60,7 @@ class Site:
 
 
 Act = Callable[[Site], object]
+_ROW_IDS = "delta.rowTracking.materializedRowIdColumnName"
 
 
 @dataclass(frozen=True)
@@ -88,6 +93,7 @@ class Now:
     version: int
     past: Mapping[int, State]
     """The versions that can still be read."""
+    past_properties: Mapping[int, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def mapped(self) -> bool:
@@ -95,6 +101,11 @@ class Now:
 
     def on(self, key: str) -> bool:
         return self.properties.get(key) == "true"
+
+    def has_row_ids_of(self, version: int) -> bool:
+        """Whether ids of rows then are none that other rows have now: each time they begin from zero."""
+        then = self.past_properties[version]
+        return then.get(_ROW_IDS) == self.properties.get(_ROW_IDS)
 
 
 Draw = Callable[[Random, Now], Step | None]

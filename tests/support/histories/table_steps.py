@@ -217,7 +217,7 @@ def cluster_by(random: Random, now: Now) -> Step | None:
 
 
 def restore(random: Random, now: Now) -> Step | None:
-    """The table as it was."""
+    """The table as it was; Delta brings back ids of rows that it gave to others since."""
     free = [version for version in now.past if version != now.version]
     if not free:
         return None
@@ -226,7 +226,7 @@ def restore(random: Random, now: Now) -> Step | None:
     return Step(
         f"restore {version}",
         lambda site: site.table.restore(version=version),
-        sql(f"RESTORE TABLE {{t}} TO VERSION AS OF {version}"),
+        sql(f"RESTORE TABLE {{t}} TO VERSION AS OF {version}") if now.has_row_ids_of(version) else None,
         then,
     )
 
@@ -331,13 +331,17 @@ _DROPPED = {
 
 
 def drop_feature(random: Random, now: Now) -> Step | None:
-    """The protocol names a feature no longer."""
+    """The protocol names a feature no longer.
+
+    Where Delta drops column mapping from a clustered table it can neither cluster nor optimize it any more.
+    """
     there = sorted(now.features & _DROPPED.keys())
     if any("." in part for part in now.state.partition_by):
         there = [feature for feature in there if feature != "columnMapping"]
     if not there:
         return None
     feature = random.choice(there)
+    spoils = feature == "columnMapping" and bool(now.state.cluster_by)
 
     def ours(site: Site) -> None:
         if feature == "deletionVectors":
@@ -348,7 +352,7 @@ def drop_feature(random: Random, now: Now) -> Step | None:
     return Step(
         f"drop the feature {feature}",
         ours,
-        sql(f"ALTER TABLE {{t}} DROP FEATURE {feature}"),
+        sql(f"ALTER TABLE {{t}} DROP FEATURE {feature}") if not spoils else None,
         now.state,
         closes=True,
         refusable=True,

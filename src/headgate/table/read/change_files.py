@@ -27,6 +27,7 @@ from headgate.table.committer import Frontier
 from headgate.table.read import history, log_reader
 
 FileT = TypeVar("FileT", AddFile, RemoveFile, AddCdcFile)
+_MERGE_COUNTS = ("numTargetRowsInserted", "numTargetRowsUpdated", "numTargetRowsDeleted")
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,9 +191,18 @@ def _check_types(metadata: Metadata, version: int, last: State) -> None:
 def _changes(commit: Commit, recorded: tuple[AddCdcFile, ...], moment: EpochMillis) -> VersionChanges:
     if recorded:
         return VersionChanges(commit.version, moment, recorded, (), ())
+    if _only_copied_rows(commit):
+        return VersionChanges(commit.version, moment, (), (), ())
     inserted = tuple(add for add in commit.adds if add.data_change)
     deleted = tuple(remove for remove in commit.removes if remove.data_change)
     return VersionChanges(commit.version, moment, (), inserted, deleted)
+
+
+def _only_copied_rows(commit: Commit) -> bool:
+    """Whether it is a MERGE that changed no row: Delta Spark has it rewrite files all the same."""
+    metrics = (commit.info and commit.info.operation_metrics) or {}
+    is_merge = commit.info is not None and commit.info.operation == "MERGE"
+    return is_merge and all(metrics.get(name) == "0" for name in _MERGE_COUNTS)
 
 
 def _check_enabled(metadata: Metadata, version: Version) -> None:
