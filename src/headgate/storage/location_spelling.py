@@ -5,11 +5,16 @@
 them by these functions.
 """
 
-from urllib.parse import unquote, urlsplit
+import re
+import unicodedata
+from urllib.parse import quote, unquote, urlsplit
 
 from headgate.storage.locate import is_local, local_path
 
 _HADOOP_TO_STORE = {"s3a": "s3"}
+_PLAIN = re.compile(r"[A-Za-z0-9_.~/=-]*")
+_BARE = frozenset("_-!.~'()*:@&=+$,;/")
+_SPACES_AND_CONTROLS = frozenset({"Zs", "Zl", "Zp", "Cc"})
 _STORE_TO_HADOOP = {ours: theirs for theirs, ours in _HADOOP_TO_STORE.items()}
 
 
@@ -47,3 +52,25 @@ def comparable_text(path: str) -> str:
         return unquote("/" + path.removeprefix("file:").lstrip("/"))
     scheme, mark, rest = path.partition("://")
     return unquote(f"{store_scheme(scheme)}{mark}{rest}")
+
+
+def hadoop_path(path: str) -> str:
+    """A plain path as Hadoop encodes it, ``p=a%20b&c/ü``: only what Java's URI does not leave bare.
+
+    Delta Spark compares such paths with its own as texts, and its VACUUM deletes what it then does not know.
+    """
+    if _PLAIN.fullmatch(path):
+        return path
+    return "".join(character if _is_bare(character) else quote(character) for character in path)
+
+
+def relative_log_path(path: str) -> str:
+    """A plain path below a table as a log names it; no colon makes a scheme of its beginning."""
+    first, slash, rest = hadoop_path(path).partition("/")
+    return first.replace(":", "%3A") + slash + rest
+
+
+def _is_bare(character: str) -> bool:
+    if character.isascii():
+        return character.isalnum() or character in _BARE
+    return unicodedata.category(character) not in _SPACES_AND_CONTROLS

@@ -51,6 +51,8 @@ class History:
     metrics: dict[int, Mapping[str, int]] = field(default_factory=dict)
     pending: list[int] = field(default_factory=list)
     """Those that nobody has read again since they were the latest."""
+    vacuumed: int = -1
+    """The last version of which the files that came and went may be gone."""
     given: set[int] = field(default_factory=set)
     """Values of identity columns."""
 
@@ -181,7 +183,7 @@ def _record(history: History, step: Step, engine: Engine) -> None:
     if step.forgets:
         history.versions.clear()
         history.pending.clear()
-        first = latest
+        first = history.vacuumed = latest
     made = range(min(first, latest), latest + 1)
     for version in made:
         history.versions[version] = state
@@ -209,7 +211,8 @@ def _feed(history: History, mode: str) -> list[int]:
     properties = history.properties
     return [
         version for version in history.pending
-        if properties[version].get("delta.enableChangeDataFeed") == "true"
+        if version > history.vacuumed
+        and properties[version].get("delta.enableChangeDataFeed") == "true"
         and properties[version].get("delta.columnMapping.mode", "none") == mode
     ]  # fmt: skip
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame
@@ -33,6 +33,7 @@ from headgate.protocol.schema.types import (
 )
 from headgate.spark.parquet import file_schema, footers
 from headgate.spark.session import new_table, schema
+from headgate.storage import location_spelling
 from headgate.storage.fsync import sync_files
 from headgate.storage.store import ObjectMeta, Store
 from headgate.table.alter import coordination, create
@@ -239,7 +240,7 @@ def _partition_columns(
 def _add_action(file: _ParquetFile, partitioned: Iterable[Field]) -> AddFile:
     texts = dict(file.folders)
     return AddFile(
-        path=quote(file.item.path, safe="/="),
+        path=location_spelling.relative_log_path(file.item.path),
         partition_values={
             field.name: _partition_value(texts[field.name], field, file) for field in partitioned
         },

@@ -10,7 +10,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from urllib.parse import quote
 
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, Observation
@@ -33,6 +32,7 @@ from headgate.spark.rules import identity_columns as spark_identity
 from headgate.spark.rules.checks import RowConstraint
 from headgate.spark.session import hadoop_paths, kind, observation, vended_access
 from headgate.spark.session import schema as spark_schema
+from headgate.storage import location_spelling
 from headgate.storage.fsync import sync_files, sync_while_writing
 from headgate.storage.locate import is_local
 from headgate.storage.store import ObjectMeta, Store
@@ -139,7 +139,7 @@ def write_files(
     indexed = indexed_paths(metadata, clustering)
     adds = tuple(
         AddFile(
-            path=quote(file.path, safe="/="),
+            path=location_spelling.relative_log_path(file.path),
             partition_values=file.partition_values,
             size=file.size,
             modification_time=EpochMillis(file.modified_ms),
@@ -171,7 +171,7 @@ def write_cdc_files(
     found = _write_and_list(table, arranged, folder, options)
     changes = tuple(
         AddCdcFile(
-            path=quote(file.path, safe="/="),
+            path=location_spelling.relative_log_path(file.path),
             partition_values=file.partition_values,
             size=file.size,
             data_change=False,

@@ -18,6 +18,7 @@ from headgate.protocol.file_key import FileKey
 from headgate.protocol.log import deletion_vectors
 from headgate.protocol.log.deletion_vectors import StoredVector
 from headgate.protocol.stats import record_counts
+from headgate.storage import location_spelling
 from headgate.table.read import file_paths
 
 COPY_OF = "headgate.copyOf"
@@ -108,7 +109,11 @@ def plan_deep(
         before = known.get((origin.table_id, add.path, add.modification_time))
         if before is not None and not _is_true_copy(before[0], add):
             before = None
-        path = before[0].path if before else quote(_free_path(folder, unquote(add.path), taken), safe="/=")
+        path = (
+            before[0].path
+            if before
+            else location_spelling.relative_log_path(_free_path(folder, unquote(add.path), taken))
+        )
         if before is None:
             copies.append(FileCopy(add.path, unquote(path), add.size))
         vector = _kept_vector(before, add) or _copied_vector(add.deletion_vector, vector_files, ids)

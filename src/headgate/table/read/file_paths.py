@@ -2,19 +2,15 @@
 
 import posixpath
 import re
-import unicodedata
 from urllib.parse import quote, unquote, urlsplit
 
 from headgate.protocol import relative_paths
 from headgate.storage.locate import Locate, is_local, local_path, locate
-from headgate.storage.location_spelling import comparable
+from headgate.storage.location_spelling import comparable, hadoop_path, relative_log_path
 from headgate.storage.store import Store
 
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _ROUNDABOUT = re.compile(r"//|(^|/)\.\.?/")
-_PLAIN = re.compile(r"[A-Za-z0-9_.~/=-]*")
-_BARE = frozenset("_-!.~'()*:@&=+$,;/")
-_SPACES_AND_CONTROLS = frozenset({"Zs", "Zl", "Zp", "Cc"})
 
 
 def locate_object(store: Store, location: str, path: str, locate: Locate = locate) -> tuple[Store, str]:
@@ -64,29 +60,16 @@ def log_path(location: str, place: str) -> str:
     """The URI ``place`` as a table at ``location`` names it: relative to it, if it lies within."""
     root = f"{comparable(location)}/"
     found = comparable(place)
-    return quote(found.removeprefix(root), safe="/=") if found.startswith(root) else place
+    return relative_log_path(found.removeprefix(root)) if found.startswith(root) else place
 
 
 def _uri(place: str) -> str:
     parts = urlsplit(place)
     if is_local(place):
-        return "file:" + _quoted(local_path(unquote(parts.path)))
+        return "file:" + hadoop_path(local_path(unquote(parts.path)))
     return f"{parts.scheme}://{parts.netloc}{_encoded(parts.path)}"
 
 
 def _encoded(path: str) -> str:
     # Writers differ in what they leave bare; Java's URI takes only what is encoded throughout.
-    return _quoted(unquote(path))
-
-
-def _quoted(path: str) -> str:
-    """A plain path with as few characters encoded as Java's URI leaves bare."""
-    if _PLAIN.fullmatch(path):
-        return path
-    return "".join(character if _is_bare(character) else quote(character) for character in path)
-
-
-def _is_bare(character: str) -> bool:
-    if character.isascii():
-        return character.isalnum() or character in _BARE
-    return unicodedata.category(character) not in _SPACES_AND_CONTROLS
+    return hadoop_path(unquote(path))
