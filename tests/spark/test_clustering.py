@@ -99,8 +99,8 @@ def test_columns_are_found_under_their_present_names(spark: SparkSession, lake: 
     table.optimize()
 
     assert opened(table, "`odd name` = 10") <= len(live(table)) / 2
-    assert table.history(limit=1).collect()[0]["operationParameters"]["clusterBy"] == '["odd name"]'
-    assert table.detail().collect()[0].clusteringColumns == ["odd name"]
+    assert table.history(limit=1).collect()[0]["operationParameters"]["clusterBy"] == '["`odd name`"]'
+    assert table.detail().collect()[0].clusteringColumns == ["`odd name`"]
     with pytest.raises(InvalidRequest, match="clustered by it"):
         table.drop_columns("odd name")
 

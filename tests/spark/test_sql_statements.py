@@ -206,6 +206,22 @@ def test_tables_are_altered_and_described(lake: Lake) -> None:
         lake.sql("ALTER TABLE s.b SET LOCATION '/x'")
 
 
+def test_a_shown_statement_makes_the_table_again_whatever_its_columns_are_called(lake: Lake) -> None:
+    lake.sql("CREATE TABLE s.odd (`größe` INT, `c-d` STRING, `1a` INT, `a``b` INT, plain INT) "
+             "PARTITIONED BY (`größe`, `1a`)")  # fmt: skip
+    lake.sql("CREATE TABLE s.near (`größe` INT, `c-d` INT, x STRUCT<`a-b`: INT>) "
+             "CLUSTER BY (`größe`, `c-d`, x.`a-b`)")  # fmt: skip
+    for name in ("odd", "near"):
+        shown = lake.sql(f"SHOW CREATE TABLE s.{name}").first().createtab_stmt
+        body, _, _ = shown.partition("TBLPROPERTIES")
+        lake.sql(body.replace(f"s.{name}", f"s.{name}_again"))
+        one, other = (lake.sql(f"SHOW CREATE TABLE s.{each}").first()[0] for each in (name, f"{name}_again"))
+        assert one.partition("TBLPROPERTIES")[0] == other.partition("TBLPROPERTIES")[0].replace("_again", "")
+
+    detail = lake.table("s.near").detail().first()
+    assert detail.clusteringColumns == ["`größe`", "`c-d`", "x.`a-b`"]  # as Delta Spark writes them
+
+
 def test_tables_are_kept_up(lake: Lake, tmp_path: Path, spark: SparkSession) -> None:
     lake.sql("CREATE TABLE s.k (id INT)")
     for each in (1, 2, 3):

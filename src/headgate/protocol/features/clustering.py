@@ -12,7 +12,7 @@ from headgate.protocol.domains import lifecycle
 from headgate.protocol.domains.lifecycle import Column
 from headgate.protocol.schema import column_mapping
 from headgate.protocol.schema import json as schema_json
-from headgate.protocol.schema.column_path import format_path
+from headgate.protocol.schema.column_path import sql_path
 from headgate.protocol.schema.types import Field, Struct, describe_type
 from headgate.protocol.stats import file_stats, indexed_columns
 from headgate.protocol.stats.indexed_columns import parse_stats_columns
@@ -47,10 +47,10 @@ def physical_columns(names: Iterable[str], metadata: Metadata) -> tuple[Column, 
 
 
 def logical_names(columns: Iterable[Column], metadata: Metadata) -> tuple[str, ...]:
-    """The columns as users name them, given how the log keeps them."""
+    """The columns as users name them in SQL, given how the log keeps them."""
     schema, mode = schema_json.parse(metadata.schema_string), column_mapping.mapping_mode(metadata)
     logical = {theirs: ours for ours, theirs in column_mapping.physical_paths(schema, mode).items()}
-    return tuple(format_path(logical.get(column, column)) for column in columns)
+    return tuple(sql_path(logical.get(column, column)) for column in columns)
 
 
 def domain_from_names(names: Sequence[str], metadata: Metadata) -> DomainMetadata:

@@ -7,6 +7,7 @@ from headgate.errors import InvalidRequest
 Path = tuple[str, ...]
 _PART = re.compile(r"`((?:[^`]|``)+)`|([^.`]+)")
 _SEPARATING = frozenset(".,`")
+_BARE_IN_SQL = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def parse_path(text: str) -> Path:
@@ -25,6 +26,16 @@ def parse_path(text: str) -> Path:
 def format_path(path: Path) -> str:
     """A path as a user writes it: the opposite of ``parse_path``."""
     return ".".join(_quoted(part) if set(part) & _SEPARATING else part for part in path)
+
+
+def sql_path(path: Path) -> str:
+    """A path as Spark writes it in SQL: all but the plainest names are in backticks."""
+    return ".".join(map(sql_name, path))
+
+
+def sql_name(name: str) -> str:
+    """One name as Spark writes it in SQL, ``größe`` as `` `größe` ``."""
+    return name if _BARE_IN_SQL.fullmatch(name) else _quoted(name)
 
 
 def _quoted(part: str) -> str:

@@ -13,7 +13,7 @@ from headgate.protocol.features import clustering, identity_columns
 from headgate.protocol.metadata.stored_expressions import DEFAULT, GENERATED
 from headgate.protocol.schema import column_path
 from headgate.protocol.schema import json as schema_json
-from headgate.protocol.schema.types import Field, Struct
+from headgate.protocol.schema.types import Array, DataType, Field, Map, Struct
 from headgate.spark.parquet import logical_columns
 from headgate.spark.rules.char_varchar import TYPE_STRING_KEY
 from headgate.sql.run import result_frames, sql_literals, table_columns
@@ -71,7 +71,7 @@ def create_statement(table: Table) -> str:
     columns = ",\n  ".join(map(_definition, schema_json.parse(metadata.schema_string).fields))
     lines = [f"CREATE TABLE {table.name} (\n  {columns})", "USING delta"]
     if metadata.partition_columns:
-        lines.append(f"PARTITIONED BY ({', '.join(metadata.partition_columns)})")
+        lines.append(f"PARTITIONED BY ({', '.join(map(column_path.sql_name, metadata.partition_columns))})")
     if clustered := _clustered_by(snapshot):
         lines.append(f"CLUSTER BY ({', '.join(clustered)})")
     if metadata.description is not None:
@@ -172,8 +172,9 @@ def _as_json(context: StatementContext, table: Table, snapshot: Snapshot) -> Dat
 
 
 def _definition(field: Field) -> str:
-    parts = [table_columns.quoted(field.name) if not field.name.isidentifier() else field.name]
-    parts.append(type_text(field).upper() if "<" not in type_text(field) else type_text(field))
+    parts = [column_path.sql_name(field.name)]
+    stored = str(field.metadata.get(TYPE_STRING_KEY) or _sql_type(field.type))
+    parts.append(stored.upper() if "<" not in stored else stored)
     if not field.nullable:
         parts.append("NOT NULL")
     if DEFAULT in field.metadata:
@@ -187,6 +188,20 @@ def _definition(field: Field) -> str:
     if _comment(field) is not None:
         parts.append(f"COMMENT {sql_literals.text_literal(_comment(field) or '')}")
     return " ".join(parts)
+
+
+def _sql_type(data_type: DataType) -> str:
+    """A type as SQL takes it: the names in it may be any."""
+    match data_type:
+        case Struct(fields):
+            inside = (f"{column_path.sql_name(field.name)}:{_sql_type(field.type)}" for field in fields)
+            return f"struct<{','.join(inside)}>"
+        case Array(element, _):
+            return f"array<{_sql_type(element)}>"
+        case Map(key, value, _):
+            return f"map<{_sql_type(key)},{_sql_type(value)}>"
+        case _:
+            return logical_columns.spark_type(data_type).simpleString()
 
 
 def _clustered_by(snapshot: Snapshot) -> Sequence[str]:
