@@ -16,7 +16,6 @@ from markupsafe import Markup
 from playwright.sync_api import Browser, Page
 from sqlalchemy import true
 
-from headgate.catalog.directory import table_search
 from headgate.catalog.ports.access import Principal, Privilege
 from headgate.catalog.store import grant_store
 from headgate.server.console import rendering, security_headers, visit
@@ -132,7 +131,7 @@ _NOTHING_HIDDEN: Guard = lambda: patch.object(  # noqa: E731
 @contextmanager
 def _search_shows_all() -> Iterator[None]:
     """Both of its guards: what the database is asked for, and the rule that has the last word."""
-    with patch.object(table_search, "_may_be_seen", lambda _: true()), _NOTHING_HIDDEN():
+    with patch.object(grant_store, "may_be_seen", lambda _: true()), _NOTHING_HIDDEN():
         yield
 
 

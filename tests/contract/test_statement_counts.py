@@ -14,6 +14,7 @@ from sqlalchemy import event
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.ports.directory import TableName
 from headgate.clock import SystemWorld
+from headgate.errors import TableNotFound
 from headgate.lake.lake import Lake
 from headgate.settings import Publish, Settings
 from tests.support.tables import append_change, create_managed, named_file
@@ -105,3 +106,47 @@ def test_a_group_takes_as_many_however_many_tables_it_has(catalog: Catalog, lake
         group(lake, "b", NAMES[:size])
 
     assert len(heard) <= 9 + locks(catalog, 1), heard
+
+
+@pytest.fixture
+def stranger(catalog: Catalog, lake: Lake) -> Catalog:
+    """Who may read one of the tables, and nothing else."""
+    catalog.granting.grant("READ", "s.t0", "ada")
+    return catalog.acting_as("ada")
+
+
+def test_what_somebody_may_not_see_costs_no_statement_each(
+    catalog: Catalog, lake: Lake, stranger: Catalog
+) -> None:
+    """T10: who may do next to nothing must not be able to keep a large lake busy."""
+    for number in range(30):
+        append(lake, NAMES[1], f"hidden{number}")
+    catalog.events.newest()
+
+    for ask in (
+        lambda: stranger.events.after(0, limit=1),
+        lambda: stranger.events.after(0),
+        stranger.tables,
+        lambda: stranger.tables("s"),
+        stranger.dropped,
+    ):
+        with statements(catalog) as heard:
+            ask()
+        assert len(heard) <= 4, heard
+
+
+@pytest.mark.parametrize("hidden", ["s.t1", "s.t2"])
+def test_a_hidden_table_takes_as_many_statements_as_a_missing_one(
+    catalog: Catalog, stranger: Catalog, hidden: str
+) -> None:
+    """T14: neither the answer nor what it took tells them apart."""
+    counts = []
+    for name in (hidden, "s.none"):
+        schema, _, table = name.partition(".")
+        with statements(catalog) as heard:
+            for ask in (stranger.resolve, stranger.load, lambda each: stranger.resolve_all([each])):
+                with pytest.raises(TableNotFound):
+                    ask(TableName(schema, table))
+        counts.append(heard)
+
+    assert len(counts[0]) == len(counts[1])

@@ -164,7 +164,8 @@ class DatabaseDirectory:
         """What opens the table of that name, in the caller's transaction; or ``TableNotFound``."""
         name = normalize_name(name)
         found = opening.find_opening(db, name)
-        if found is None or not self._visible(db, (found.entry,)):
+        seen = self._visible(db, () if found is None else (found.entry,))
+        if found is None or not seen:
             raise self._not_found(db, name)
         return replace(found, entry=self.located(found.entry))
 
@@ -189,8 +190,7 @@ class DatabaseDirectory:
 
     def tables(self, schema: str | None = None) -> tuple[TableEntry, ...]:
         with self.database.reading() as db:
-            found = name_store.live_tables(db, checked_name(schema) if schema is not None else None)
-            found = self._visible(db, found)
+            found = self._live_tables(db, checked_name(schema) if schema is not None else None)
         return tuple(self.located(entry) for entry in found)
 
     def rename(self, name: TableName, to: TableName) -> TableEntry:
@@ -307,20 +307,27 @@ class DatabaseDirectory:
 
     def _find_visible(self, db: Connection, name: TableName) -> TableEntry:
         found = name_store.find_table(db, name)
-        if found is None or not self._visible(db, (found,)):
+        seen = self._visible(db, () if found is None else (found,))  # asked of what is not there too (T14)
+        if not seen:
             raise self._not_found(db, name)
-        return found
+        return seen[0]
 
     def _not_found(self, db: Connection, name: TableName) -> TableNotFound:
         """The error for a name that no table has, with those that may be meant."""
-        beside = self._visible(db, name_store.live_tables(db, name.schema))
+        beside = self._live_tables(db, name.schema)
         near = did_you_mean(name.table, (entry.name.table for entry in beside), prefix=f"{name.schema}.")
         if not near:
-            alike = self._visible(db, name_store.live_tables(db, table=name.table))
+            alike = self._live_tables(db, table=name.table)
             near = did_you_mean(str(name), (str(entry.name) for entry in alike))
         return TableNotFound(
             f"there is no table {name}:{near} lake.tables() lists what there is", name=str(name)
         )
+
+    def _live_tables(
+        self, db: Connection, schema: str | None = None, table: str | None = None
+    ) -> tuple[TableEntry, ...]:
+        """Those the principal may see, picked by the database, which may have very many more (T10)."""
+        return name_store.live_tables(db, grant_store.may_be_seen(self.principal), schema, table)
 
     def _visible(self, db: Connection, found: tuple[TableEntry, ...]) -> tuple[TableEntry, ...]:
         if self.principal == OWNER:

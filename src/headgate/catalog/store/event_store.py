@@ -15,6 +15,7 @@ import msgspec
 from sqlalchemy import (
     BigInteger,
     Column,
+    ColumnElement,
     Connection,
     Integer,
     Row,
@@ -257,8 +258,10 @@ def _insert(db: Connection, table: Table) -> Any:
     return (sqlite.insert if db.dialect.name == "sqlite" else postgresql.insert)(table)
 
 
-def events_after(db: Connection, cursor: int, limit: int) -> tuple[Event, ...]:
-    """The events that have a place after ``cursor``, the oldest first."""
+def events_after(
+    db: Connection, cursor: int, limit: int, *, of_tables: ColumnElement[bool] | None = None
+) -> tuple[Event, ...]:
+    """The events that have a place after ``cursor``, the oldest first; all, or those of some tables."""
     state = db.execute(select(event_state)).one()
     if 0 < cursor < state.forgotten:
         raise InvalidRequest(
@@ -267,6 +270,8 @@ def events_after(db: Connection, cursor: int, limit: int) -> tuple[Event, ...]:
             code="HEADGATE_EVENTS_FORGOTTEN", oldest=state.forgotten,
         )  # fmt: skip
     query = select(events).where(events.c.cursor > cursor).order_by(events.c.cursor).limit(limit)
+    if of_tables is not None:
+        query = query.where(events.c.table_id.in_(select(commit_store.tables.c.table_id).where(of_tables)))
     return tuple(_event(row) for row in db.execute(query))
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from sqlalchemy import (
     BigInteger,
     Column,
+    ColumnElement,
     Connection,
     Row,
     Select,
@@ -262,10 +263,10 @@ def find_tables(db: Connection, names: Iterable[TableName]) -> dict[TableName, T
 
 
 def live_tables(
-    db: Connection, schema: str | None = None, table: str | None = None
+    db: Connection, seen: ColumnElement[bool], schema: str | None = None, table: str | None = None
 ) -> tuple[TableEntry, ...]:
-    """The live tables, of one schema, of one name."""
-    query = _where_name(select(tables).where(tables.c.state == LIVE), schema, table)
+    """The live tables that are to be seen, of one schema, of one name."""
+    query = _where_name(select(tables).where(tables.c.state == LIVE, seen), schema, table)
     return tuple(_entry(row) for row in db.execute(query.order_by(tables.c.schema_name, tables.c.table_name)))
 
 

@@ -19,7 +19,7 @@ from headgate.server.error_answers import ANSWER_OWN
 from headgate.server.lakes import ServedLakes
 from headgate.server.operations.parts import Operations
 from headgate.server.request_record import current_request
-from headgate.server.routes.events.stream import EventStream
+from headgate.server.routes.events.stream import EventStream, next_page
 from headgate.server.webhooks.dispatcher import WebhookStatus
 
 STREAM_TYPE = "text/event-stream"
@@ -52,8 +52,8 @@ async def list_events(  # noqa: PLR0913, PLR0917 — what a route is given, by n
     """What happened in a lake after a cursor, as far as the caller may see it; a page, or a stream of it."""
     catalog = lakes.find(lake).catalog_for(caller.principal)
     if not _wants_stream(request.headers):
-        events = await sync_to_thread(catalog.events.after, after, limit=limit)
-        return Response(EventPage(events, events[-1].cursor if events else after), media_type=MediaType.JSON)
+        events, cursor = await sync_to_thread(next_page, catalog.events, after, limit)
+        return Response(EventPage(events, cursor), media_type=MediaType.JSON)
     return await _stream(request, state, catalog, operations, _resumed(request.headers, after))
 
 

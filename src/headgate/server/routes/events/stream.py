@@ -44,18 +44,17 @@ class EventStream:
                     return
                 yield _HEARTBEAT
                 asked = time.monotonic()
-            found = await self._after(cursor)
+            found, cursor = await self._after(cursor)
             if found:
                 yield b"".join(format_event(event) for event in found)
-                cursor = found[-1].cursor
             if len(found) < _PAGE:
                 await asyncio.sleep(settings.events_seconds)
 
-    async def _after(self, cursor: int) -> tuple[Event, ...]:
+    async def _after(self, cursor: int) -> tuple[tuple[Event, ...], int]:
         try:
-            return await sync_to_thread(self.feed.after, cursor, limit=_PAGE)
+            return await sync_to_thread(next_page, self.feed, cursor, _PAGE)
         except CatalogUnavailable:  # it may pass, and nothing is missed
-            return ()
+            return (), cursor
 
     async def _is_still_known(self) -> bool:
         try:
@@ -63,6 +62,18 @@ class EventStream:
         except NotAuthenticated:
             return False
         return True
+
+
+def next_page(feed: EventFeed, cursor: int, limit: int) -> tuple[tuple[Event, ...], int]:
+    """What happened after a cursor, and the one to go on from.
+
+    It moves past what the caller may not see, which would else be looked through anew at every look (T10).
+    """
+    newest = feed.newest()
+    found = feed.after(cursor, limit=limit)
+    if len(found) == limit:
+        return found, found[-1].cursor
+    return found, max([cursor, newest, *(event.cursor for event in found[-1:])])
 
 
 def format_event(event: Event) -> bytes:
