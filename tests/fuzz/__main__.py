@@ -11,7 +11,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("--bodies", type=int, default=1_000_000, help="how many requests to send")
     parser.add_argument("--seed", type=int, default=0, help="another campaign for another number")
-    parser.add_argument("--seconds", type=float, default=1.0, help="no answer takes longer, twice in a row")
+    parser.add_argument(
+        "--seconds", type=float, default=1.0, help="no answer takes longer whenever it is asked for"
+    )
     parser.add_argument("--megabytes", type=int, default=512, help="by how much the process may grow")
     asked = parser.parse_args()
     logging.disable(logging.CRITICAL)
