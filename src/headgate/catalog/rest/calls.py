@@ -116,7 +116,7 @@ class _Attempts:
         if answer.status == 200:
             return self.codec.decode_result(answer.content)
         error = decode_error(answer.content)
-        if error is None and answer.status in range(400, 500):
+        if error is None and answer.status in range(300, 500):  # nothing was done, and redirects lead away
             raise InvalidRequest(
                 f"{self.calls.transport.root} answered {answer.status}, and not as a Headgate server does: "
                 "correct the address, or ask who runs the proxy in front of it"

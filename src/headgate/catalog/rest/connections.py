@@ -7,12 +7,14 @@ most of it to parse headers as if they were those of a letter; this one spends a
     HTTP/1.1 200 OK           ←    read up to the empty line, then as much as it announces
 
 What a general client also does is not here: redirects, cookies, proxies, compression. An answer that is not
-as HTTP/1.1 says is no answer. ``benchmarks/server_commits.py`` justifies it.
+as HTTP/1.1 says is no answer, nor is one that does not come to an end, or hardly comes at all.
+``benchmarks/server_commits.py`` justifies it.
 """
 
 import re
 import socket
 import ssl
+import time
 from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
@@ -21,15 +23,21 @@ from urllib.parse import quote, urlsplit
 
 from urllib3.util.wait import wait_for_read
 
+from headgate.catalog.rest import tls_failures
 from headgate.errors import InvalidRequest
 
 _PART_BYTES = 64 * 1024
 _MOST_HEAD_BYTES = 64 * 1024
+_MOST_BYTES = 1024 * 1024 * 1024
+"""No answer has more; the longest tell of all versions of a table."""
+_MOST_HEADS = 16
+"""An answer may be announced by others, such as 100 Continue, and fields may follow it."""
 _STATUS = re.compile(rb"HTTP/1\.([01]) ([1-5][0-9][0-9])(?: [^\r\n]*)?")
 _FIELD = re.compile(rb"([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*([^\r\n\0]*)")
 _CHUNK = re.compile(rb"([0-9A-Fa-f]{1,15})[ \t]*(?:;[^\r\n]*)?")
 _UNSAFE_IN_FIELDS = re.compile(r"[^\t\r\n -~\x80-\xff]")
 _PLAIN_TARGET = re.compile(r"[!-~]+")
+_MOST_DIGITS = 19
 _WITHOUT_BODY = frozenset({204, 304})
 
 
@@ -79,7 +87,7 @@ class KeptConnections:
     def exchange(self, method: str, target: str, headers: Mapping[str, str], body: bytes | None) -> RawAnswer:
         """The answer; ``NotConnected`` or ``NotAnswered`` if there is none."""
         request = _request(self._place, method, target, headers, body)
-        connection = self._taken() or _Connection(self._connected())
+        connection = self._taken() or _Connection(self._connected(), self._answer_seconds)
         try:
             answer, reusable = connection.exchange(request, has_body=method != "HEAD")
         except BaseException:
@@ -119,11 +127,13 @@ class KeptConnections:
         try:
             line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             if place.tls is not None:
-                line = place.tls.wrap_socket(line, server_hostname=place.host)
+                line = place.tls.wrap_socket(
+                    line, server_hostname=place.host, suppress_ragged_eofs=False
+                )  # else whoever cuts the line could pass half an answer off as a whole one
             line.settimeout(self._answer_seconds)
-        except ssl.SSLCertVerificationError as exc:
+        except ssl.SSLError as exc:
             line.close()
-            raise NotConnected(f"its certificate is not trusted: {exc}") from exc
+            raise NotConnected(tls_failures.why_not_connected(exc, place.named)) from exc
         except OSError as exc:
             line.close()
             raise NotConnected(str(exc) or type(exc).__name__) from exc
@@ -133,14 +143,19 @@ class KeptConnections:
 class _Connection:
     """One connection, used by one thread at a time."""
 
-    __slots__ = ("_line", "_unread")
+    __slots__ = ("_came", "_line", "_seconds", "_since", "_unread")
 
-    def __init__(self, line: socket.socket) -> None:
+    def __init__(self, line: socket.socket, seconds: float) -> None:
         self._line = line
         self._unread = b""
+        self._seconds = seconds
+        self._since, self._came = 0.0, 0
+        """Since when how many bytes came."""
 
     def is_quiet(self) -> bool:
-        return not self._unread and not wait_for_read(self._line, 0)
+        if self._unread or (isinstance(self._line, ssl.SSLSocket) and self._line.pending()):
+            return False
+        return not wait_for_read(self._line, 0)
 
     def close(self) -> None:
         self._line.close()
@@ -148,6 +163,7 @@ class _Connection:
     def exchange(self, request: bytes, *, has_body: bool) -> tuple[RawAnswer, bool]:
         """The answer, and whether another may follow it."""
         try:
+            self._since, self._came = time.monotonic(), 0
             with suppress(BrokenPipeError):  # who refuses a large body answers before it is all there
                 self._line.sendall(request)
             return self._answer(has_body=has_body)
@@ -155,10 +171,7 @@ class _Connection:
             raise NotAnswered(str(exc) or type(exc).__name__) from exc
 
     def _answer(self, *, has_body: bool) -> tuple[RawAnswer, bool]:
-        while True:
-            minor, status, headers = _parse_head(self._read_past(b"\r\n\r\n", _MOST_HEAD_BYTES))
-            if status >= 200:
-                break
+        minor, status, headers = self._head()
         named = headers.get("connection", "").lower()
         reusable = "close" not in named and (minor == 1 or "keep-alive" in named)
         if not has_body or status in _WITHOUT_BODY:
@@ -172,24 +185,34 @@ class _Connection:
             return RawAnswer(status, headers, self._chunks()), reusable and length is None
         if length is None:
             return RawAnswer(status, headers, self._rest()), False
-        if not (length.isascii() and length.isdecimal()):
-            raise NotAnswered(f"the answer announces {length!r} bytes")
-        return RawAnswer(status, headers, self._read(int(length))), reusable
+        if not (length.isascii() and length.isdecimal() and len(length) <= _MOST_DIGITS):
+            raise NotAnswered(f"the answer announces {length[:_MOST_DIGITS]!r} bytes")
+        return RawAnswer(status, headers, self._read(_bounded(int(length)))), reusable
+
+    def _head(self) -> tuple[int, int, Mapping[str, str]]:
+        for _ in range(_MOST_HEADS):
+            found = _parse_head(self._read_past(b"\r\n\r\n", _MOST_HEAD_BYTES))
+            if found[1] >= 200:
+                return found
+        raise NotAnswered("an answer is announced again and again, and does not come")
 
     def _chunks(self) -> bytes:
-        parts = []
+        parts: list[bytes] = []
+        whole = 0
         while True:
             size = _CHUNK.fullmatch(self._read_past(b"\r\n", _MOST_HEAD_BYTES))
             if size is None:
                 raise NotAnswered("a part of the answer does not say how long it is")
             if not (length := int(size[1], 16)):
                 break
+            whole = _bounded(whole + length)
             parts.append(self._read(length))
             if self._read(2) != b"\r\n":
                 raise NotAnswered("a part of the answer is longer than it says")
-        while self._read_past(b"\r\n", _MOST_HEAD_BYTES):
-            pass  # fields that follow the body
-        return b"".join(parts)
+        for _ in range(_MOST_HEADS):
+            if not self._read_past(b"\r\n", _MOST_HEAD_BYTES):  # fields that follow the body
+                return b"".join(parts)
+        raise NotAnswered("what follows the answer does not end")
 
     def _read_past(self, mark: bytes, most: int) -> bytes:
         """What comes before a mark, which is read too."""
@@ -214,15 +237,35 @@ class _Connection:
 
     def _rest(self) -> bytes:
         parts, self._unread = [self._unread], b""
-        while part := self._line.recv(_PART_BYTES):
+        whole = _bounded(len(parts[0]))
+        while part := self._part(_PART_BYTES):
             parts.append(part)
+            whole = _bounded(whole + len(part))
         return b"".join(parts)
 
     def _received(self, most: int = _PART_BYTES) -> bytes:
-        part = self._line.recv(most)
+        part = self._part(most)
         if not part:
             raise NotAnswered("the connection ended before the answer did")
         return part
+
+    def _part(self, most: int) -> bytes:
+        """What comes next; a wait for it has an end, and so have many short ones for next to nothing."""
+        part = self._line.recv(most)
+        self._came += len(part)
+        if self._came >= _PART_BYTES:
+            self._since, self._came = time.monotonic(), 0
+        elif part and time.monotonic() - self._since > self._seconds:
+            raise NotAnswered(f"of the answer only {self._came} bytes came in {self._seconds:g} s")
+        return part
+
+
+def _bounded(length: int) -> int:
+    if length > _MOST_BYTES:
+        raise NotAnswered(
+            f"the answer has {length} bytes or more, and {_MOST_BYTES} is the most that is read"
+        )
+    return length
 
 
 def _parse_head(head: bytes) -> tuple[int, int, Mapping[str, str]]:

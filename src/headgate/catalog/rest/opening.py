@@ -6,7 +6,7 @@ https://example/lakes/main     the same, behind a proxy that puts the server bel
 """
 
 import os
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import SplitResult, quote, unquote, urlsplit
 
 import msgspec
 
@@ -53,8 +53,18 @@ def open_owner_ledger(place: str) -> Ledger:
     return open_rest(CatalogTarget(place, token=os.environ.get(TOKEN_VARIABLE))).ledger
 
 
+def split_address(place: str) -> SplitResult:
+    """The parts of an address, of which the port is one."""
+    try:
+        parts = urlsplit(place)
+        _ = parts.port
+    except ValueError as exc:
+        raise InvalidRequest(f"that is no address of a server: {exc}") from exc
+    return parts
+
+
 def _parse_address(place: str) -> tuple[str, str]:
-    parts = urlsplit(place)
+    parts = split_address(place)
     if parts.username or parts.password or not parts.hostname or parts.query or parts.fragment:
         raise InvalidRequest(
             "a lake behind a server is addressed as http(s)://host:port/lake, without user, password or "
@@ -109,6 +119,11 @@ def _content(root: str, answer: HttpAnswer) -> bytes:
         raise error
     if answer.status >= 500:
         raise AnswerLost(f"it answered {answer.status}")
+    if answer.status < 400:
+        raise InvalidRequest(
+            f"{root} sends callers to another address ({answer.status}), and no token goes along: connect to "
+            "that address"
+        )
     raise InvalidRequest(
         f"{root} answered {answer.status}, and not as a Headgate server does: correct the address"
     )

@@ -72,7 +72,7 @@ class HttpTransport:
             raise NotSent(str(exc)) from exc
         except NotAnswered as exc:
             raise AnswerLost(str(exc)) from exc
-        if self._echoes and answer.headers.get(_CALL_ID) != call and answer.status < 400:
+        if self._echoes and answer.headers.get(_CALL_ID) != call and answer.status < 300:
             self.close()  # what else waits on these connections may be as late
             raise AnswerLost("what came is not the answer to this request")
         return HttpAnswer(answer.status, answer.content, answer.headers.get("date"))

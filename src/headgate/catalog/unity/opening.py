@@ -4,12 +4,12 @@ The scheme says that the server is not one of ours: ``https://`` alone means a s
 its own API. Which of the two APIs of Unity Catalog the server has is found out once, when it is opened.
 """
 
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 import msgspec
 
 from headgate.catalog.ports.catalog import LakeCatalog
-from headgate.catalog.rest.opening import check_token_is_safe
+from headgate.catalog.rest.opening import check_token_is_safe, split_address
 from headgate.catalog.rest.transport import HttpTransport
 from headgate.catalog.targets import CatalogTarget
 from headgate.catalog.unity.catalog import UnityModeCatalog
@@ -48,7 +48,7 @@ def open_unity(target: CatalogTarget) -> LakeCatalog:
 
 def parse_address(place: str) -> tuple[str, str]:
     """The server's address, and the name of the catalog there."""
-    parts = urlsplit(place.removeprefix(_PREFIX))
+    parts = split_address(place.removeprefix(_PREFIX))
     name = unquote(parts.path).strip("/")
     if parts.scheme not in ("http", "https") or not parts.hostname or not name or "/" in name:
         raise InvalidRequest(

@@ -1,17 +1,21 @@
 """One exchange over a kept connection: what is an answer, what is none, and what is never sent."""
 
+import itertools
 import socket
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 
 import pytest
 
+from headgate.catalog.rest import connections
 from headgate.catalog.rest.connections import KeptConnections, NotAnswered, NotConnected, RawAnswer
 from headgate.errors import InvalidRequest
 from tests.support.waiting import PATIENCE_SECONDS, until
 
+MOST = 1_000
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
 
 
@@ -167,6 +171,51 @@ def test_headers_are_found_in_lower_case() -> None:
 def test_what_is_no_whole_answer_is_none(sent: bytes) -> None:
     with pytest.raises(NotAnswered):
         _answer(sent)
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"HTTP/1.1 103 Early Hints\r\n\r\n" * 10_000,
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n" + b"More: 1\r\n" * 10_000,
+        b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % (MOST + 1),
+        b"HTTP/1.1 200 OK\r\nContent-Length: 1" + b"0" * 5_000 + b"\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfffffffffff\r\n",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + b"8\r\n12345678\r\n" * 200 + b"0\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 2_000,
+    ],
+    ids=["announced", "fields", "length", "digits", "a chunk", "chunks", "until the end"],
+)
+def test_an_answer_without_end_is_none(sent: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And is told at once: nothing more is waited for, and no memory is set aside for it."""
+    monkeypatch.setattr(connections, "_MOST_BYTES", MOST)
+
+    with pytest.raises(NotAnswered) as why:
+        _answer(sent)
+
+    assert "connection ended" not in str(why.value)
+
+
+def _clock(seconds: int) -> SimpleNamespace:
+    """It goes on by so much with every look."""
+    return SimpleNamespace(monotonic=itertools.count(step=seconds).__next__)
+
+
+def test_an_answer_that_hardly_comes_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each piece in time, and all of them never."""
+    monkeypatch.setattr(connections, "time", _clock(10_000))
+
+    with pytest.raises(NotAnswered, match="bytes came in"):
+        _answer(b"HTTP/1.1 200 OK\r\nContent-Length: 20000\r\n\r\n" + b"x" * 20_000)
+
+
+def test_a_long_answer_may_take_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "time", _clock(1))
+    monkeypatch.setattr(connections, "_PART_BYTES", 1_000)
+
+    assert (
+        len(_answer(b"HTTP/1.1 200 OK\r\nContent-Length: 900000\r\n\r\n" + b"x" * 900_000).content) == 900_000
+    )
 
 
 def test_a_connection_is_given_up_when_no_other_answer_can_follow() -> None:
