@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.metadata import version
 
 from litestar import Litestar
@@ -13,7 +14,7 @@ from litestar.openapi.config import OpenAPIConfig
 
 from headgate.server.audit import AuditMiddleware
 from headgate.server.auth.code_flow import issuer_sign_ins
-from headgate.server.caller import Authenticator, provide_caller, provide_lakes
+from headgate.server.caller import Authenticator, identify, provide_caller, provide_lakes
 from headgate.server.console.router import ROUTER as CONSOLE
 from headgate.server.console.session import SessionSeal, new_key
 from headgate.server.console.visit import ConsoleParts
@@ -101,7 +102,8 @@ def create_app(parts: ServerParts) -> Litestar:
         operations.metrics,
         operations.drain,
         operations.access,
-        parts.authenticator.authenticate,
+        partial(identify, parts.authenticator, operations=operations),
+        operations.requests,
     )
     return app
 

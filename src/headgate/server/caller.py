@@ -65,12 +65,14 @@ class NoAuthentication(Authenticator):
 
 async def identify(authenticator: Authenticator, authorization: str | None, operations: Operations) -> Caller:
     """Who presents this ``Authorization`` header; it takes one of the caller's places until the answer."""
+    record = current_request()
+    if record is not None and isinstance(record.caller, Caller):
+        return record.caller
     caller = authenticator.recall(authorization)
     if caller is None:
         caller = await asyncio.to_thread(authenticator.authenticate, authorization)
-    record = current_request()
     if record is not None:
-        record.principal = caller.principal
+        record.caller, record.principal = caller, caller.principal
         record.ending.append(operations.requests.take(caller.principal))
     return caller
 

@@ -9,9 +9,10 @@ import logging
 import os
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from select import select
 from typing import Any
 from unittest.mock import patch
 
@@ -46,12 +47,12 @@ from tests.support.catalogs import a_catalog
 from tests.support.issuers import NOW, Issuer, trusted
 from tests.support.operated_server import Answer, NamedTokens, OperatedServer, operated
 from tests.support.tables import create_managed
-from tests.support.waiting import PATIENCE_SECONDS
+from tests.support.waiting import PATIENCE_SECONDS, until
 from tests.support.world import StillWorld
 
 ECHO = "/api/headgate/v1/echo"
 OWN = "/api/headgate/v1/lakes/main"
-EVE = {"Authorization": "Bearer eve"}
+EVE, OWNER = {"Authorization": "Bearer eve"}, {"Authorization": "Bearer owner"}
 HIDDEN, MISSING = "s.hidden", "s.missing"
 
 
@@ -146,6 +147,28 @@ def t10_all_places_for_one(scene: Scene) -> bool:
             first.sendall(sent)
             assert b"200" in first.recv(64)
             return _raw_status(server, sent) == 200
+
+
+def _starved(scene: Scene, *headers: bytes) -> bool:
+    """Whether others go without an answer while so many bodies, of which one byte came, are waited for."""
+    head = b"\r\n".join((b"POST %b HTTP/1.1" % ECHO.encode(), b"Host: h", b"Content-Length: 9", *headers))
+    with scene.serve(requests=6, requests_per_principal=2, body_seconds=600) as server, ExitStack() as lines:
+        drain = server.operations.drain
+        for _ in range(6):
+            line = socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE_SECONDS)
+            lines.enter_context(line)
+            held = drain.in_flight
+            line.sendall(head + b"\r\n\r\n{")
+            until(lambda: drain.in_flight > held or bool(select([line], [], [], 0)[0]))  # noqa: B023
+        return server.ask(ECHO, method="POST", body=b"{}", headers=OWNER).status == 503
+
+
+def t10_all_places_for_bodies_of_one(scene: Scene) -> bool:
+    return _starved(scene, b"Authorization: Bearer eve")
+
+
+def t10_all_places_for_bodies_of_nobody(scene: Scene) -> bool:
+    return _starved(scene)
 
 
 # --- T11: text of callers
@@ -299,6 +322,8 @@ THREATS: dict[Callable[[Scene], bool], Guard] = {
     t9_lists_in_lists: _let_pass(json_shape, "is_deeper", answer=False),
     t9_more_values_than_anybody_needs: _let_pass(json_shape, "has_more_values", answer=False),
     t9_a_body_that_grows_when_it_is_unpacked: _let_pass(limits, "require_modest_head"),
+    t10_all_places_for_bodies_of_one: _let_pass(limits, "has_body", answer=False),
+    t10_all_places_for_bodies_of_nobody: _let_pass(limits, "has_body", answer=False),
     t10_all_places_for_one: lambda: patch.object(Quota, "take", lambda *_: lambda: None),
     t11_a_line_of_the_log: lambda: patch.object(logs, "_one_line", lambda text: text),
     t12_keys_of_a_whole_bucket: lambda: patch.object(vendor, "parse_place", _bare_place),

@@ -1,6 +1,6 @@
 """What does every request pass, before its route and after its answer?
 
-    head and body within their limits → a place among the requests in flight → who sends a large body
+    head and body within their limits → a place among the requests in flight → who sends a body
     → the application, in its time
     → the id in the answer → a line in the log, a count, a duration
 
@@ -10,7 +10,7 @@ It stands around the whole application, so that what no route answers passes it 
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -18,13 +18,14 @@ from litestar.enums import ScopeType
 from litestar.types import ASGIApp, HTTPScope, Message, Receive, Scope, Send
 
 from headgate import tracing
-from headgate.errors import CatalogUnavailable, CommitUnknown, HeadgateError
+from headgate.errors import CatalogUnavailable, CommitUnknown, HeadgateError, NotAuthenticated
 from headgate.server import error_answers
 from headgate.server.operations import limits, strange_pages
 from headgate.server.operations.access_log import AccessLog
 from headgate.server.operations.drain import Drain
-from headgate.server.operations.limits import BodySize
+from headgate.server.operations.limits import BodySize, RouteLimit
 from headgate.server.operations.metrics import ServerMetrics
+from headgate.server.operations.quotas import Quota
 from headgate.server.request_record import (
     REQUEST_ID_HEADER,
     RequestRecord,
@@ -36,6 +37,8 @@ from headgate.server.settings import ServerSettings
 _LOG = logging.getLogger(__name__)
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _NO_ROUTE = "none"
+_NOBODY = ""
+"""As whom callers count that are not known; no principal has this name."""
 _KNOWN_METHODS = _SAFE_METHODS | {"POST", "PUT", "PATCH", "DELETE"}
 
 
@@ -48,8 +51,9 @@ class OperationsLayer:
     metrics: ServerMetrics
     drain: Drain
     access: AccessLog
-    authenticate: Callable[[str | None], object]
-    """Refuses an ``Authorization`` header that nobody is known by."""
+    identify: Callable[[str | None], Awaitable[object]]
+    """Refuses an ``Authorization`` header that nobody is known by, or takes a place of who it is of."""
+    requests: Quota
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != ScopeType.HTTP:
@@ -66,7 +70,7 @@ class OperationsLayer:
         answer = _Answer(send, record.request_id)
         with tracing.continued("headgate.request", headers, {"http.request.method": scope["method"]}):
             try:
-                await self._within_limits(scope, headers, receive, answer)
+                await self._within_limits(scope, headers, receive, answer, record)
             except HeadgateError as refused:
                 await answer.refuse(scope, refused)
             finally:
@@ -74,7 +78,12 @@ class OperationsLayer:
                 self._account(scope, record, answer, time.perf_counter() - began)
 
     async def _within_limits(
-        self, scope: HTTPScope, headers: Mapping[str, str], receive: Receive, answer: "_Answer"
+        self,
+        scope: HTTPScope,
+        headers: Mapping[str, str],
+        receive: Receive,
+        answer: "_Answer",
+        record: RequestRecord,
     ) -> None:
         row, settings = limits.limit_for(scope["path"]), self.settings
         limits.require_modest_head(scope, headers, settings)
@@ -83,8 +92,8 @@ class OperationsLayer:
         limits.require_announced_size(headers, most)
         self.drain.enter(exempt=row.body is BodySize.NONE and row.is_timed)
         try:
-            if row.body is BodySize.LARGE and limits.may_be_large(headers, settings):
-                await asyncio.to_thread(self.authenticate, headers.get("authorization"))
+            if limits.has_body(headers):
+                await self._take_place(row, headers, record)
             body = await limits.read_body(receive, most=most, seconds=settings.body_seconds)
             limits.require_sane_json(body, settings)
             async with asyncio.timeout(settings.request_seconds if row.is_timed else None) as deadline:
@@ -95,6 +104,18 @@ class OperationsLayer:
             raise _out_of_time(scope["method"], settings.request_seconds) from exc
         finally:
             self.drain.leave()
+
+    async def _take_place(self, row: RouteLimit, headers: Mapping[str, str], record: RequestRecord) -> None:
+        """Have somebody answer for the place that a body holds while it comes in (T10).
+
+        All whom nobody knows are one caller for that, so they cannot take the places of the others.
+        """
+        try:
+            await self.identify(headers.get("authorization"))
+        except NotAuthenticated:
+            if row.body is BodySize.LARGE and limits.may_be_large(headers, self.settings):
+                raise
+            record.ending.append(self.requests.take(_NOBODY))
 
     def _account(self, scope: HTTPScope, record: RequestRecord, answer: "_Answer", seconds: float) -> None:
         method = record.method if record.method in _KNOWN_METHODS else "OTHER"

@@ -92,6 +92,11 @@ def require_size(body: bytes, most: int) -> None:
         raise _too_large(most)
 
 
+def has_body(headers: Mapping[str, str]) -> bool:
+    """Whether something is to come that has to be waited for."""
+    return "transfer-encoding" in headers or int(headers.get("content-length", "0")) > 0
+
+
 def may_be_large(headers: Mapping[str, str], settings: ServerSettings) -> bool:
     """Whether a body is said to be large, or nothing is said: then who sends it is asked for first (T9)."""
     announced = headers.get("content-length", "0")
