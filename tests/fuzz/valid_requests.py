@@ -88,6 +88,12 @@ class _Samples:
             "schema_name": "test",
             "catalog_name": "main",
             "operation": "READ",
+            "privilege": "READ",
+            "rule": "max_commit_files",
+            "value": "9",
+            "on": "test.t",
+            "child": "test.t",
+            "parent": "test.t",
             **NAMES,
         }
         if kind == "string":

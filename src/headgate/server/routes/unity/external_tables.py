@@ -1,4 +1,8 @@
-"""How is an ordinary table shown in the older API? As EXTERNAL, by what its own log says."""
+"""How is an ordinary table shown in the older API? As EXTERNAL, by what is published in its own log.
+
+A commit owner that the log names is not asked. Who may write to the table's folder wrote that name and its
+conf: it would send the server to any database, server or folder, with the secrets of the server's own (T19).
+"""
 
 from collections.abc import Iterable, Iterator
 
@@ -7,13 +11,12 @@ from headgate.catalog.ports.directory import ExternalTable
 from headgate.catalog.wire.unity_api import UnityTable
 from headgate.catalog.wire.unity_columns import unity_columns
 from headgate.errors import HeadgateError
-from headgate.plugins import coordinators
 from headgate.server.credentials import location_url
 from headgate.server.lakes import ServedLake
 from headgate.server.routes.unity.shown_table import protocol_properties
 from headgate.storage.locate import locate
 from headgate.table.commit.background import PostCommitScheduler
-from headgate.table.commit.by_path import PathCommitter
+from headgate.table.commit.filesystem import FilesystemCommitter
 from headgate.table.opened_table import OpenedTable
 
 EXTERNAL_TYPE = "EXTERNAL"
@@ -50,11 +53,10 @@ def show_readable(lake: ServedLake, tables: Iterable[ExternalTable]) -> Iterator
 
 def _opened(lake: ServedLake, table: ExternalTable) -> OpenedTable:
     store, settings = locate(table.location), lake.settings
-    find = coordinators.find_coordinator
     return OpenedTable(
         table.location,
         store,
-        PathCommitter(table.location, store, find, world=lake.world, settings=settings),
+        FilesystemCommitter(store),
         after_commit=PostCommitScheduler(settings),
         settings=settings,
         world=lake.world,
