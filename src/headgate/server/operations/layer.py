@@ -36,7 +36,7 @@ from headgate.server.settings import ServerSettings
 
 _LOG = logging.getLogger(__name__)
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-_NO_ROUTE = "none"
+_NO_ROUTE, _NO_SUCH_METHOD = "none", 405
 _NOBODY = ""
 """As whom callers count that are not known; no principal has this name."""
 _KNOWN_METHODS = _SAFE_METHODS | {"POST", "PUT", "PATCH", "DELETE"}
@@ -120,6 +120,8 @@ class OperationsLayer:
     def _account(self, scope: HTTPScope, record: RequestRecord, answer: "_Answer", seconds: float) -> None:
         method = record.method if record.method in _KNOWN_METHODS else "OTHER"
         route = cast("dict[str, Any]", scope).get("path_template") or _NO_ROUTE
+        if answer.status == _NO_SUCH_METHOD:  # else each route had a series for each method it does not have
+            route = _NO_ROUTE
         self.metrics.answered(method, route, answer.status, seconds)
         self.access.add(
             {

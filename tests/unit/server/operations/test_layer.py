@@ -340,3 +340,14 @@ def test_each_request_is_one_line_of_the_access_log(
     ]
     assert all(line["milliseconds"] > 0 for line in lines)
     assert "hunter2" not in json.dumps(lines)
+
+
+def test_methods_that_a_route_does_not_have_make_no_series_of_it(catalog: Catalog) -> None:
+    """T10: the page of metrics grows with the routes, and not with what is tried at them."""
+    with operated(catalog) as server:
+        for method in ("POST", "PUT", "PATCH", "DELETE"):
+            assert server.ask("/ready", method=method).status == 405
+        shown = server.ask("/metrics").body.decode()
+
+    assert [line for line in shown.splitlines() if 'route="/ready"' in line] == []
+    assert 'headgate_requests_total{method="PUT",route="none",status="405"} 1.0' in shown
