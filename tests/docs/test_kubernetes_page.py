@@ -111,10 +111,21 @@ def test_files_that_the_server_names_are_mounted(server_settings: ServerSettings
     }
 
     assert {what for what, path in named.items() if str(Path(path or "").parent) not in mounted} == set()
-    copied = PODS["headgate"]["spec"]["initContainers"][0]["command"]
-    assert copied[:3] == ["install", "-m", "0600"]  # others must not read it, and it is no link
-    assert copied[-1] == server_settings.admin_token_file
     assert Path(named["config"]).name in SETTINGS["headgate"]
+
+
+def test_the_token_is_mounted_so_that_a_server_takes_it(server_settings: ServerSettings) -> None:
+    """What the group of the pod can read besides is what ``fsGroup`` gives it."""
+    pod = PODS["headgate"]["spec"]
+    file = Path(server_settings.admin_token_file or "")
+    (mount,) = (
+        each for each in pod["containers"][0]["volumeMounts"] if each["mountPath"] == str(file.parent)
+    )
+    (secret,) = (each["secret"] for each in pod["volumes"] if each["name"] == mount["name"])
+
+    assert (mount["readOnly"], secret["defaultMode"]) == (True, 0o400)
+    assert file.name in {item["path"] for item in secret["items"]}
+    assert pod["securityContext"]["fsGroup"] == pod["securityContext"]["runAsUser"]
 
 
 def test_probes_ask_routes_that_need_no_token() -> None:

@@ -1,6 +1,13 @@
 """How does the owner get in first? By a token in a file that only the owner of the server can read.
 
-The file is made with the first start, by one process alone, and never shown: who may read it, may do all.
+The file is made with the first start, by one process alone, and never shown: who may read it, may do all. Or
+it is mounted, as Kubernetes mounts a Secret: behind links, and to be read by the group of the pod. That is
+taken from where nobody can put another in its place:
+
+    /secret                    mounted read-only
+      admin-token → ..data/admin-token
+      ..data → ..2026_11_19    exchanged as a whole when the Secret changes
+      ..2026_11_19/admin-token root, the pod's group, mode 0440
 """
 
 import os
@@ -17,6 +24,7 @@ _MARK = "hgt_"
 """By which it is masked wherever it turns up."""
 _MODE = 0o600
 _OTHERS = 0o077
+_LONGEST = 4_096
 
 
 def ensure_token(path: Path) -> str:
@@ -48,20 +56,49 @@ def _make_token(path: Path) -> None:
 
 
 def _read_token(path: Path) -> str:
+    follow = 0 if _is_mounted_read_only(path) else os.O_NOFOLLOW
     try:
-        file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+        file = os.open(path, os.O_RDONLY | follow)
     except OSError as exc:
-        raise InvalidRequest(f"the owner's token in {str(path)!r} cannot be read: {exc.strerror}") from exc
+        why = "it is a link, and not on a mount that is read-only" if path.is_symlink() else exc.strerror
+        raise InvalidRequest(f"the owner's token in {str(path)!r} cannot be read: {why}") from exc
     with os.fdopen(file) as opened:
-        mode = stat.S_IMODE(os.fstat(file).st_mode)
-        token = opened.read().strip()
-    if mode & _OTHERS:
-        raise InvalidRequest(
-            f"others can read the owner's token in {str(path)!r} (mode {mode:03o}): delete the "
-            "file, and the server "
-            "makes another token",
-            code="HEADGATE_UNSAFE_SERVER",
-        )
-    if len(token) < _BYTES:
+        found = os.fstat(file)
+        token = opened.read(_LONGEST + 1).strip()
+    _require_private(path, found, mounted=not follow)
+    if not _BYTES <= len(token) <= _LONGEST:
         raise InvalidRequest(f"there is no token in {str(path)!r}: delete the file, and the server makes one")
     return token
+
+
+def _is_mounted_read_only(path: Path) -> bool:
+    """Whether the file, and every link to it, is where nothing can be written, whoever tries."""
+    try:
+        place, real = os.stat(path.parent), os.stat(path)
+        return place.st_dev == real.st_dev and bool(os.statvfs(path.parent).f_flag & os.ST_RDONLY)
+    except OSError:
+        return False
+
+
+def _require_private(path: Path, found: os.stat_result, *, mounted: bool) -> None:
+    """Refuse a token that others could have read, or put there."""
+    mode = stat.S_IMODE(found.st_mode)
+    others = _OTHERS
+    if mounted and found.st_gid in (os.getegid(), *os.getgroups()):
+        others &= ~stat.S_IRGRP  # the group of the pod, to which Kubernetes gives what it mounts
+    if mode & others:
+        raise _unsafe_error(
+            path, f"others can read or write it (mode {mode:03o})", "make it mode 0600, or a Secret's 0400"
+        )
+    if found.st_uid not in (0, os.geteuid()):
+        raise _unsafe_error(
+            path, f"it is of another user (uid {found.st_uid})", "let the server's user own it"
+        )
+
+
+def _unsafe_error(path: Path, why: str, advice: str) -> InvalidRequest:
+    return InvalidRequest(
+        f"the owner's token in {str(path)!r} is not safe: {why}. Delete the file, and the server makes "
+        f"another token; or {advice}, with a token that nobody has seen",
+        code="HEADGATE_UNSAFE_SERVER",
+    )
