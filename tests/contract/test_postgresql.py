@@ -33,6 +33,8 @@ from tests.support.tables import create_managed
 from tests.support.tcp_proxy import Cut, wire
 from tests.support.waiting import PATIENCE_SECONDS
 
+CATALOGS = ("postgresql",)
+
 
 @dataclass(frozen=True)
 class Place:

@@ -37,7 +37,7 @@ WITNESS = TableName("quiet", "witness")
 EXPECTED_500 = ("HEADGATE_COMMIT_UNKNOWN", "CommitStateUnknownException", "COMMIT_STATE_UNKNOWN")
 AT_ONCE = 8
 LOADED = 20
-"""So many times as long as the easiest request of all may one take besides, at the same moment."""
+"""So many times as long as the easiest request may one take besides, at the same moment: one that asks the database too."""
 AGAIN = 8
 """So often is asked again what took long, before the request is blamed, and not the load of the machine."""
 
@@ -134,7 +134,7 @@ async def _judge(
 async def _hangs(app: Any, request: RecordedRequest, seconds: float) -> bool:
     """Whether it takes so long however often it is asked, and not because the machine has much to do."""
     for _ in range(AGAIN):
-        idle = await _timed(app, RecordedRequest("GET", "/health", b""))
+        idle = await _timed(app, RecordedRequest("GET", "/ready", b""))
         if await _timed(app, request) <= seconds + LOADED * idle:
             return False
     return True
