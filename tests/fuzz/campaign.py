@@ -37,7 +37,7 @@ WITNESS = TableName("quiet", "witness")
 EXPECTED_500 = ("HEADGATE_COMMIT_UNKNOWN", "CommitStateUnknownException", "COMMIT_STATE_UNKNOWN")
 AT_ONCE = 8
 LOADED = 20
-"""So many times as long as the easiest request may one take besides, at the same moment: one that asks the database too."""
+"""So many times as long as one that asks the database for next to nothing may one take besides."""
 AGAIN = 8
 """So often is asked again what took long, before the request is blamed, and not the load of the machine."""
 

@@ -58,6 +58,10 @@ def _show(plan: Plan, result: Result, seconds: float) -> int:
         f"{len(result.violations)} violations, {len(result.damaged)} findings"
     )
     print("            " + ", ".join(f"{kind} {count:,}" for kind, count in sorted(result.kinds.items())))
+    if result.faults:
+        print(
+            "            " + ", ".join(f"{fault} {count:,}" for fault, count in sorted(result.faults.items()))
+        )
     for line in (*result.violations[:_SHOWN], *result.damaged[:_SHOWN]):
         print(f"  {line}")
     sys.stdout.flush()

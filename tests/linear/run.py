@@ -10,7 +10,7 @@ import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -32,6 +32,8 @@ from tests.support.tcp_proxy import Cut, wire
 from tests.support.waiting import PATIENCE_SECONDS
 
 HTTP = "http-"
+FAULTS = "faults"
+"""The file in which a proxy says what it did."""
 _DIE_WITH_PARENT = 1
 _EVERY_KILL_SECONDS = (0.05, 0.4)
 _EVERY_CUT_SECONDS = (0.05, 0.3)
@@ -71,10 +73,18 @@ class Result:
     violations: tuple[Violation, ...]
     damaged: tuple[str, ...]
     """What ``headgate check`` found in the end."""
+    faults: Mapping[str, int] = field(default_factory=dict)
+    """What became of requests and answers on the way to a server, and how often."""
 
 
 def run(plan: Plan, folder: Path) -> Result:
     """Make the history, and check it."""
+    result, faults = _run(plan, folder), folder / FAULTS
+    told = faults.read_text().split() if faults.exists() else ()
+    return replace(result, faults=Counter(told))
+
+
+def _run(plan: Plan, folder: Path) -> Result:
     records = folder / "records"
     records.mkdir(parents=True)
     with ExitStack() as stack:
@@ -83,7 +93,11 @@ def run(plan: Plan, folder: Path) -> Result:
             return _run_owned(plan, folder, direct, stack)
         with closing(direct.open()) as catalog:
             shared = tuple(_table(catalog, number) for number in range(plan.tables))
-        places = _behind_http(plan, direct, stack) if plan.is_http else (direct, _faulty(plan, direct, stack))
+        places = (
+            _behind_http(plan, direct, folder, stack)
+            if plan.is_http
+            else (direct, _faulty(plan, direct, stack))
+        )
         kills = _work(plan, _assignments(plan, places, str(records), shared))
         with closing(direct.open()) as catalog:
             if plan.groups:
@@ -98,7 +112,9 @@ def _run_owned(plan: Plan, folder: Path, direct: Place, stack: ExitStack) -> Res
         owned.create(location)
     shared = tuple(Shared(number, TableId(""), where) for number, where in enumerate(locations))
     records = folder / "records"
-    places = _behind_http(plan, direct, stack) if plan.is_http else (direct, _faulty(plan, direct, stack))
+    places = (
+        _behind_http(plan, direct, folder, stack) if plan.is_http else (direct, _faulty(plan, direct, stack))
+    )
     kills = _work(plan, _assignments(plan, places, str(records), shared))
     logs = {number: owned.log(location) for number, location in enumerate(locations)}
     findings = [f"t{number}: {found}" for number in logs for found in owned.findings(locations[number])]
@@ -140,11 +156,11 @@ def _faulty(plan: Plan, direct: Place, stack: ExitStack) -> Place:
     return replace(direct, url=direct.url.replace(f":{server.port}/", f":{port}/"))
 
 
-def _behind_http(plan: Plan, direct: Place, stack: ExitStack) -> tuple[Place, Place]:
+def _behind_http(plan: Plan, direct: Place, folder: Path, stack: ExitStack) -> tuple[Place, Place]:
     """The ways to a server of the catalog: straight, and through a proxy that loses, cuts and repeats."""
     url = _told(stack, lambda told: _keep_serving(direct, told))
     port = int(urlsplit(url).port or 0)
-    through = _told(stack, lambda told: _keep_losing(port, plan.seed, told))
+    through = _told(stack, lambda told: _keep_losing(port, plan.seed, folder / FAULTS, told))
     return replace(direct, server=f"{url}/main"), replace(direct, server=f"{through}/main")
 
 
@@ -162,9 +178,16 @@ def _keep_serving(direct: Place, told: int) -> None:
         signal.pause()
 
 
-def _keep_losing(port: int, seed: str, told: int) -> None:
+def _keep_losing(port: int, seed: str, noted: Path, told: int) -> None:
     weights = {fault: 20 if fault is Fault.NONE else 1 for fault in Fault}
-    with faulty_proxy(port, seeded(f"{seed}-answers", weights)) as proxy:
+    choose, notes = seeded(f"{seed}-answers", weights), os.open(noted, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+
+    def choose_and_note(request: bytes) -> Fault:
+        fault = choose(request)
+        os.write(notes, fault.name.encode() + b"\n")
+        return fault
+
+    with faulty_proxy(port, choose_and_note) as proxy:
         os.write(told, proxy.url.encode())
         signal.pause()
 

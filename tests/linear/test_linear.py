@@ -13,7 +13,8 @@ from headgate.catalog.coordinator.ledger_coordinator import LedgerCoordinator
 from headgate.catalog.ports.commits import TableId, Tail
 from headgate.catalog.ports.coordinator import CoordinatedTable, GetCommitsResponse
 from headgate.protocol.actions import Version
-from tests.linear.run import Plan, run
+from tests.linear.run import HTTP, Plan, run
+from tests.support.http_proxy import Fault
 
 SEED = os.environ.get("HEADGATE_LINEAR_SEED", "short")
 SHORT = Plan("sqlite", SEED, operations=1_200, processes=8, tables=2, kills=2)
@@ -35,6 +36,7 @@ def test_a_short_history_with_faults_is_linearizable(database: str, place: Path)
     assert result.damaged == (), f"seed {SEED}"
     assert result.operations >= SHORT.operations
     assert 1 <= result.kills <= SHORT.kills
+    assert set(result.faults) == ({fault.name for fault in Fault} if database.startswith(HTTP) else set())
 
 
 @pytest.mark.parametrize("database", ["sqlite", "postgresql", "http-sqlite", "http-postgresql"])
