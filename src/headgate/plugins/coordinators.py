@@ -8,7 +8,8 @@ imported only when a table names it, and what the program registers itself comes
 
 ``headgate`` is there from the start: it keeps what it decides in the database of a lake, given by
 ``{"lake": "/absolute/path"}``, or for several machines by ``{"lake": "https://host/lake"}``, a server that
-every machine asks with its own ``HEADGATE_TOKEN``, or ``{"lake": "postgresql://user@host/database"}``.
+every machine asks with its own ``HEADGATE_TOKEN``, or ``{"lake": "postgresql://user@host/database"}``; each
+machine names such servers in ``HEADGATE_COMMIT_OWNERS``.
 With ``"commits": "published"`` it creates every commit in ``_delta_log`` at once, and stages nothing.
 """
 
@@ -25,6 +26,7 @@ from headgate.catalog.ports.coordinator import CommitCoordinator, CoordinatorBui
 from headgate.catalog.ports.ledger import Ledger
 from headgate.catalog.targets import is_http
 from headgate.errors import InvalidRequest
+from headgate.plugins.owner_addresses import require_known_server
 from headgate.plugins.registry import PluginKind, Registry
 
 __all__ = [
@@ -79,6 +81,7 @@ def _lake_coordinator(conf: Mapping[str, str]) -> CommitCoordinator:
         raise InvalidRequest(f"{_BATCH} must be a whole number from 1, not {batch!r}")
     if commits not in (_STAGED, _PUBLISHED):
         raise InvalidRequest(f"{_COMMITS} must be {_STAGED!r} or {_PUBLISHED!r}, not {commits!r}")
+    require_known_server(conf[_LAKE])
     opener = _OPEN_SERVED_LEDGER if is_http(conf[_LAKE]) else _OPEN_LEDGER
     owner = LedgerCoordinator(pkgutil.resolve_name(opener)(conf[_LAKE]), int(batch))
     return PublishingCoordinator(owner) if commits == _PUBLISHED else owner

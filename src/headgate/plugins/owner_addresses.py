@@ -1,0 +1,50 @@
+"""Which servers may the conf of a commit owner lead to? Those of this machine, or that a program was told.
+
+The conf is stored in the table, so whoever wrote the table's log chose the address, and a client that goes
+there shows it the token or the password of its environment. Where there is one, it names the servers too:
+
+    HEADGATE_COMMIT_OWNERS=https://lakes.example,postgresql://db.example:5432
+"""
+
+import os
+from collections.abc import Mapping
+from urllib.parse import parse_qsl, urlsplit
+
+from headgate.catalog.targets import TOKEN_VARIABLE, is_http, is_postgresql
+from headgate.errors import InvalidRequest
+
+VARIABLE = "HEADGATE_COMMIT_OWNERS"
+_SECRETS = (TOKEN_VARIABLE, "PGPASSWORD")
+_LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+_ELSEWHERE = frozenset({"host", "hostaddr", "port", "service"})
+"""Parameters of a PostgreSQL address that lead to another server than the one it seems to name."""
+
+
+def require_known_server(place: str, environment: Mapping[str, str] = os.environ) -> None:
+    """Refuse to take a secret to a server that nobody but the log of a table names."""
+    if not (is_http(place) or is_postgresql(place)):
+        return
+    if not any(environment.get(secret) for secret in _SECRETS) or _server(place) is None:
+        return
+    named, known = _server(place), environment.get(VARIABLE, "").lower().split(",")
+    if named not in {each.strip().rstrip("/") for each in known}:
+        raise InvalidRequest(
+            f"the conf of a commit owner names the server {named}, and is written by whoever writes the "
+            f"table: if this program may show its token or password there, set {VARIABLE}={named}"
+        )
+
+
+def _server(place: str) -> str | None:
+    """The server of an address, as it has to be named; None if it is on this machine."""
+    try:
+        parts = urlsplit(place)
+        host, port = parts.hostname, parts.port
+        led_away = _ELSEWHERE.intersection(name for name, _ in parse_qsl(parts.query))
+    except ValueError:
+        return place
+    if led_away or "," in parts.netloc or parts.netloc.count("@") > 1:
+        return place.lower()
+    if host is None or host in _LOOPBACK:
+        return None
+    named = f"[{host}]" if ":" in host else host
+    return f"{parts.scheme}://{named}" + ("" if port is None else f":{port}")
