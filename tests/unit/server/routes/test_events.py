@@ -142,6 +142,25 @@ def test_only_what_the_caller_may_see(catalog: Catalog) -> None:
     assert nobody.status == 401
 
 
+def test_a_page_leads_past_what_the_caller_may_not_see(catalog: Catalog) -> None:
+    """T10: else every look of who follows a large lake would begin where the first one did."""
+    _commit(catalog, create_managed(catalog, TableName("s", "other")).table_id, 1, 2, 3)
+    create_managed(catalog, TableName("s", "mine"))
+    _commit(catalog, catalog.resolve(TableName("s", "other")).table_id, 4, 5)
+    catalog.granting.grant("READ", "s.mine", "ada")
+    with operated(catalog, authenticator=NamedTokens()) as server:
+        ada = {"Authorization": "Bearer ada"}
+        first = server.ask(f"{PATH}?limit=1", headers=ada).json
+        second = server.ask(f"{PATH}?after={first['cursor']}", headers=ada).json
+        nothing = server.ask(PATH, headers={"Authorization": "Bearer bob"}).json
+
+    assert len(first["events"]) == 1
+    assert first["cursor"] == first["events"][0]["cursor"]
+    assert [event["table"] for event in second["events"]] == ["s.mine"]
+    assert second["cursor"] == nothing["cursor"] == catalog.events.newest()
+    assert nothing["events"] == []
+
+
 def test_a_stream_ends_when_the_token_is_no_longer_good(catalog: Catalog) -> None:
     tokens = NamedTokens()
     with (
