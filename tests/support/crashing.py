@@ -34,6 +34,7 @@ from headgate.catalog.ports.groups import GroupLost, GroupProposal, GroupRatifie
 from headgate.protocol.actions import TxnId, Version
 from headgate.protocol.log import file_names
 from tests.support.delegating_store import DelegatingStore
+from tests.support.transaction_ends import after_transactions
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "crash-points.md"
 _BEGIN, _END = "<!-- generated: crash-points -->", "<!-- end -->"
@@ -159,10 +160,11 @@ class Crash:
             for done in changed:
                 self.at(f"{done}-before-commit")
 
-        @event.listens_for(engine, "checkin")
-        def after(_connection: object, _record: object) -> None:
+        def after() -> None:
             while changed:
                 self.at(f"{changed.pop()}-after-commit")
+
+        after_transactions(catalog, after)
 
 
 class CrashingStore(DelegatingStore):

@@ -22,6 +22,7 @@ from headgate.plugins import catalogs
 from headgate.server import run
 from headgate.storage.local import LocalStore
 from tests.support.crashing import POINTS, Crash, Point, Route
+from tests.support.transaction_ends import after_transactions
 
 _TOLD = (Route.INLINE, Route.OPEN, Route.STAGED, Route.GROUP, Route.SHARED)
 ANSWER_POINTS = (
@@ -130,10 +131,11 @@ def _die_in_transactions(catalog: Catalog, crash: Crash, doing: _Doing) -> None:
         for done in doing.changed:
             crash.at(f"{done}-before-commit")
 
-    @event.listens_for(engine, "checkin")
-    def after(_connection: object, _record: object) -> None:
+    def after() -> None:
         while doing.changed:
             crash.at(f"{doing.changed.pop()}-after-commit")
+
+    after_transactions(catalog, after)
 
 
 def _die_in_files(crash: ArmedCrash) -> None:

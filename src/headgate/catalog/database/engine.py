@@ -11,6 +11,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from enum import Enum, auto
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -19,11 +20,11 @@ from typing import Any
 from sqlalchemy import URL, Connection, Engine, RootTransaction, create_engine, event, inspect
 from sqlalchemy.exc import DataError, DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
-from sqlalchemy.pool import QueuePool
 
 from headgate import tracing
 from headgate.calls.faces import load_face
 from headgate.catalog.database import failures, private_files
+from headgate.catalog.database.kept_connections import MOST_KEPT, KeptConnections
 from headgate.catalog.database.sqlite_group_fsync import GroupFsync, NotDurable
 from headgate.catalog.database.sqlite_write_queue import WriteQueue
 from headgate.errors import (
@@ -46,12 +47,19 @@ READ_OPTIONS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {"sqlite": {}, "postgresql": {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}}
 )
 WRITE_OPTIONS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
-    {"sqlite": {"writing": True}, "postgresql": {"isolation_level": "READ COMMITTED"}}
+    {"sqlite": {}, "postgresql": {"isolation_level": "READ COMMITTED"}}
 )
-"""How a transaction begins; a writer that waited for a row on PostgreSQL must see what its holder wrote."""
+"""How a transaction begins on a server; a writer that waited for a row must see what its holder wrote."""
 
 ROLLED_BACK_SQLSTATES = ("23", "40001", "40002", "40P01", "57014")
 """SQLSTATEs, or classes of them, by which a server answers a commit when it has undone everything."""
+
+
+class TransactionKind(Enum):
+    """What a transaction may do."""
+
+    READING = auto()
+    WRITING = auto()
 
 
 class Database:
@@ -63,11 +71,12 @@ class Database:
         *,
         turns: WriteQueue | None = None,
         syncs: GroupFsync | None = None,
-        begin: Callable[[Connection], None] = lambda _connection: None,
+        begin: Callable[[Connection, TransactionKind], None] = lambda _connection, _kind: None,
         before_commit: Callable[[Connection], None] = lambda _connection: None,
         require_file: Callable[[], None] = lambda: None,
     ) -> None:
         self._engine = engine
+        self._connections = KeptConnections(engine)
         self._kind = engine.dialect.name
         self._place = engine.url.render_as_string()
         self._turns = turns
@@ -88,12 +97,12 @@ class Database:
     def reading(self) -> Iterator[Connection]:
         """A transaction that sees one consistent state and changes nothing."""
         self._require_file()
-        with _translated_errors(self._place), self._engine.connect() as connection:
-            connection.execution_options(**READ_OPTIONS[self._kind])
+        options = READ_OPTIONS[self._kind]
+        with _translated_errors(self._place), self._connections.lent(options) as connection:
             seen = 0
             try:
                 with connection.begin():
-                    self._begin(connection)
+                    self._begin(connection, TransactionKind.READING)
                     seen = self._seen()
                     yield connection
             finally:
@@ -110,15 +119,14 @@ class Database:
         with (
             tracing.span("headgate.database.transaction", {"db.system": self._kind}),
             _translated_errors(self._place),
-            self._engine.connect() as connection,
+            self._connections.lent(WRITE_OPTIONS[self._kind]) as connection,
         ):
             number = 0
             try:
                 with self._turn():
-                    connection.execution_options(**WRITE_OPTIONS[self._kind])
                     transaction = connection.begin()
                     try:
-                        self._begin(connection)
+                        self._begin(connection, TransactionKind.WRITING)
                         number, before = self._seen(), self._changes(connection)
                         yield connection
                         self._before_commit(connection)
@@ -167,8 +175,7 @@ class Database:
 
     def connections_in_use(self) -> float:
         """How many connections are in use at the moment."""
-        pool = self._engine.pool
-        return float(pool.checkedout()) if isinstance(pool, QueuePool) else 0.0
+        return self._connections.in_use()
 
     def revision(self) -> str | None:
         """The schema of the database; None if it has none yet."""
@@ -202,7 +209,7 @@ class Database:
             self._turns.close()
         if self._syncs is not None:
             self._syncs.close()
-        self._engine.dispose()
+        self._connections.close()
 
 
 def open_sqlite(path: Path) -> Database:
@@ -214,7 +221,7 @@ def open_sqlite(path: Path) -> Database:
     private_files.create_private_files(path, turn)
     # From parts: in a text, a mark in the name of a folder would end the path and be another file.
     url = URL.create("sqlite", database=str(path))
-    engine = create_engine(url, connect_args={"timeout": _BUSY_SECONDS}, pool_size=32, max_overflow=-1)
+    engine = create_engine(url, connect_args={"timeout": _BUSY_SECONDS}, pool_size=MOST_KEPT, max_overflow=-1)
     turns, syncs, opened = WriteQueue(turn, patience=_TURN_SECONDS), GroupFsync(path), _file_identity(path)
 
     def require_file() -> None:
@@ -250,9 +257,9 @@ def _configure(syncs: GroupFsync, connection: Any, _record: object) -> None:
     cursor.close()
 
 
-def _begin(connection: Connection) -> None:
+def _begin(connection: Connection, kind: TransactionKind) -> None:
     # A transaction that begins as a reader and then writes can fail on a lock it should have waited for.
-    if connection.get_execution_options().get("writing", False):
+    if kind is TransactionKind.WRITING:
         _begin_writing(connection)
     else:
         _begin_reading(connection)

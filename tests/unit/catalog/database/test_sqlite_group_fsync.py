@@ -307,7 +307,7 @@ def test_a_log_that_the_last_to_close_removed_is_not_synced_for_the_new_one(disk
     database = disk.open()
     note(database, "second")
     disk._opened[0].close()
-    database._engine.dispose()
+    database._connections.close()
     assert not disk.log.exists()
 
     note(database, "third")  # Disk looks at which log is synced
