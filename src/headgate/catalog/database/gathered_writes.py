@@ -22,12 +22,16 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, text
 
 from headgate.catalog.database.engine import Database
+from headgate.catalog.database.prepared_statements import PreparedStatement
 from headgate.errors import CatalogUnavailable, CommitUnknown, HeadgateError
 
 _LOG = logging.getLogger(__name__)
+_SAVEPOINT = PreparedStatement(text("SAVEPOINT small_write"))
+_RELEASE = PreparedStatement(text("RELEASE small_write"))
+_ROLL_BACK = PreparedStatement(text("ROLLBACK TO small_write"))
 _AT_ONCE = 32
 """How many are done together: whoever commits waits for all of them."""
 
@@ -77,10 +81,23 @@ class GatheredWrites:
         with self._database.writing() as db:
             for write in kept:
                 try:
-                    with db.begin_nested():
+                    with _undone_if_refused(db):
                         write(db)
                 except (CatalogUnavailable, CommitUnknown):
                     raise
                 except HeadgateError as exc:
                     _LOG.info("nothing was written down of a table, which is no failure: %s", exc)
         kept.clear()
+
+
+@contextmanager
+def _undone_if_refused(db: Connection) -> Iterator[None]:
+    """A part of a transaction that is undone by itself; any other failure undoes the transaction."""
+    _SAVEPOINT.run(db, {})
+    try:
+        yield
+    except HeadgateError:
+        _ROLL_BACK.run(db, {})
+        _RELEASE.run(db, {})
+        raise
+    _RELEASE.run(db, {})

@@ -5,14 +5,12 @@ known here, so a checksum that says otherwise is damaged, or somebody's lie, and
 there are, and how large, only the log knows: who wants to be sure of that asks the log.
 """
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
 from headgate.catalog.decision import TableHead
 from headgate.catalog.ports.commits import TableId
 from headgate.catalog.ports.serving import ChecksumContent
-from headgate.catalog.store import table_state
-from headgate.catalog.store.commit_store import commits
-from headgate.protocol.actions import EpochMillis, TxnId
+from headgate.catalog.store import commit_store, table_state
 from headgate.protocol.log import version_checksum
 from headgate.protocol.log.version_checksum import Checksum
 
@@ -40,19 +38,18 @@ def _expected_checksum(
     db: Connection, table_id: TableId, heard: ChecksumContent, recorded: Checksum
 ) -> Checksum | None:
     """The same checksum by the books; None if they do not know enough of the table."""
-    c = commits.c
-    query = select(c.txn_id, c.in_commit_timestamp).where(c.table_id == table_id, c.version == heard.version)
-    row = db.execute(query).one_or_none()
+    stamp = commit_store.commit_stamp(db, table_id, heard.version)
     told = table_state.load_table_state(db, table_id)
-    if row is None or told is None:
+    if stamp is None or told is None:
         return None
+    txn_id, timestamp = stamp
     return Checksum(
-        txn_id=TxnId(row.txn_id),
+        txn_id=txn_id,
         table_size_bytes=recorded.table_size_bytes,
         num_files=recorded.num_files,
         num_metadata=1,
         num_protocol=1,
-        in_commit_timestamp_opt=EpochMillis(row.in_commit_timestamp),
+        in_commit_timestamp_opt=timestamp,
         set_transactions=None if told.txns is None else tuple(told.txns.values()),
         domain_metadata=None if told.domains is None else tuple(told.domains.values()),
         metadata=told.metadata,

@@ -168,7 +168,7 @@ _UNPUBLISHED = PreparedStatement(
     .where(is_any_of(commits.c.table_id, "ids"), commits.c.version > tables.c.published)
     .order_by(commits.c.table_id, commits.c.version)
 )
-_DIGESTS = (
+_DIGESTS = PreparedStatement(
     select(commits.c.version, commits.c.sha256)
     .where(
         commits.c.table_id == bindparam("id"),
@@ -176,6 +176,11 @@ _DIGESTS = (
         commits.c.version <= bindparam("upto"),
     )
     .order_by(commits.c.version)
+)
+_STAMP = PreparedStatement(
+    select(commits.c.txn_id, commits.c.in_commit_timestamp).where(
+        commits.c.table_id == bindparam("id"), commits.c.version == bindparam("version")
+    )
 )
 _PUBLISH = PreparedStatement(
     update(tables)
@@ -351,8 +356,14 @@ def save_protocol_and_metadata(db: Connection, table_id: TableId, commit: Commit
 
 def commit_digests(db: Connection, table_id: TableId, after: Version, upto: Version) -> dict[Version, str]:
     """The SHA-256 of each ratified commit in (after, upto]."""
-    rows = db.execute(_DIGESTS, {"id": table_id, "after": after, "upto": upto})
-    return {Version(row.version): row.sha256 for row in rows}
+    rows = _DIGESTS.rows(db, {"id": table_id, "after": after, "upto": upto})
+    return {Version(version): digest for version, digest in rows}
+
+
+def commit_stamp(db: Connection, table_id: TableId, version: Version) -> tuple[TxnId, EpochMillis] | None:
+    """The transaction that a ratified version is, and its in-commit timestamp."""
+    row = _STAMP.row(db, {"id": table_id, "version": version})
+    return None if row is None else (TxnId(row[0]), EpochMillis(row[1]))
 
 
 def advance_published(db: Connection, table_id: TableId, after: Version, upto: Version) -> None:
