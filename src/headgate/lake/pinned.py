@@ -15,10 +15,10 @@ from headgate.catalog.ports.groups import GroupCatalog
 from headgate.clock import World
 from headgate.errors import InvalidRequest, TableNotFound
 from headgate.plugins import domain_handlers
-from headgate.protocol.actions import Commit, TxnId, Version
+from headgate.protocol.actions import Commit, EpochMillis, TxnId, Version
 from headgate.protocol.conflicts import read_validation
 from headgate.protocol.log import codec
-from headgate.protocol.transaction.attempt import BLIND, Attempt
+from headgate.protocol.transaction.attempt import BLIND, Attempt, ReadSet
 from headgate.settings import Publish, Settings
 from headgate.table import transaction
 from headgate.table.alter.create import TableDefinition
@@ -129,18 +129,26 @@ class Participant:
         self.collector.check_not_poisoned()
         written, reads = self.collector.collected, self.collector.reads
         if written:
-            change = combine.combine_changes(self.pinned, written, reads)
-            strict = serializable and reads != BLIND
-            change = replace(change, is_strict=strict, written_as=self.txn_id)
-            reads = change.reads
-            txn = transaction.begin(
-                self.pinned.state, change, world=self.world, handlers=domain_handlers.registered
-            )
+            txn = self._combined(written, reads, serializable=serializable)
+            reads = txn.change.reads
             if not txn.is_no_op:
                 return txn
         if serializable and reads != BLIND:
             return read_validation.read_only_attempt(self.pinned.state, reads)
         return None
+
+    def _combined(self, written: Sequence[Transaction], reads: ReadSet, *, serializable: bool) -> Transaction:
+        first = written[0]
+        is_alone = len(written) == 1 and reads == BLIND
+        if is_alone and first.leaves_version_open and first.attempt.follows is self.pinned.state:
+            # Nothing to combine: it was prepared when it was made.
+            return first.in_group(self.txn_id, EpochMillis(self.world.now_ms()))
+        change = combine.combine_changes(self.pinned, written, reads)
+        strict = serializable and reads != BLIND
+        change = replace(change, is_strict=strict, written_as=self.txn_id)
+        return transaction.begin(
+            self.pinned.state, change, world=self.world, handlers=domain_handlers.registered
+        )
 
     def discard(self) -> None:
         """Delete what was written, which is proven to belong to no version."""

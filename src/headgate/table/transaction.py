@@ -5,6 +5,7 @@ Losing a race gives a new transaction, rebased onto the winners, with the same t
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from headgate.clock import World
 from headgate.errors import ConcurrentWrite, CorruptLog
@@ -82,7 +83,7 @@ class GroupMembership:
     table_ids: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots: what it says of itself is worked out once
 class Transaction:
     """One attempt to commit a change as version ``target``."""
 
@@ -141,12 +142,17 @@ class Transaction:
     @property
     def commit(self) -> Commit:
         """The commit this transaction would be."""
-        return replace(self.attempt.writes, info=self._info())
+        return replace(self.attempt.writes, info=self._info)
 
     @property
     def content(self) -> bytes:
         """The bytes of that commit."""
-        return codec.encode((self._info(), *self.attempt.actions))
+        return codec.encode((self._info, *self.attempt.actions))
+
+    def in_group(self, txn_id: TxnId, now: EpochMillis) -> "Transaction":
+        """The same, which leaves its version open, as a part of a transaction that is proposed now."""
+        change = replace(self.change, is_strict=False, written_as=txn_id)
+        return Transaction(rebase.stamped_now(self.attempt, now), change.txn_id or txn_id, change)
 
     def rebased_onto(self, winners: Sequence[Commit]) -> "Transaction":
         """The same change as the version after ``winners``; raises the conflict that forbids it."""
@@ -159,6 +165,7 @@ class Transaction:
             )  # fmt: skip
         return replace(self, attempt=rebase.rebase(self.attempt, winners))
 
+    @cached_property
     def _info(self) -> CommitInfo:
         attempt = self.attempt
         return CommitInfo(

@@ -58,7 +58,7 @@ def prepare(attempt: Attempt, *, file_time: EpochMillis | None = None) -> Attemp
     _check_writable(attempt.follows)
     if attempt.writes.protocol is not None or attempt.writes.metadata is not None:
         table_features.check_writable(attempt.protocol, attempt.metadata)
-    if in_commit_timestamps.has_in_commit_timestamps(attempt.metadata):  # whoever switches them off may
+    if attempt.has_in_commit_timestamp:  # whoever switches them off may
         _check_enablement(attempt.follows.metadata)
     written = attempt.writes.metadata
     if written is not None and identity_columns.changes_high_water_mark_only(
@@ -75,6 +75,14 @@ def prepare(attempt: Attempt, *, file_time: EpochMillis | None = None) -> Attemp
     attempt = _with_timestamp(attempt, previous, follows=attempt.follows)
     preconditions.check_preconditions(attempt)
     return attempt
+
+
+def stamped_now(attempt: Attempt, now: EpochMillis) -> Attempt:
+    """A prepared attempt that writes no metadata, proposed a while after it was prepared."""
+    follows, previous = attempt.follows, None
+    if attempt.has_in_commit_timestamp:
+        previous = timestamps.required_in_commit_timestamp(follows.version, follows.info)
+    return _with_timestamp(replace(attempt, timestamp=now), previous, follows=follows)
 
 
 def rebase(attempt: Attempt, winners: Iterable[Commit]) -> Attempt:

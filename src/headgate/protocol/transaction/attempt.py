@@ -127,7 +127,7 @@ class Attempt:
             return IsolationLevel.SERIALIZABLE
         return isolation.choose_level(self.metadata, self.actions, changes_data=self.changes_data)
 
-    @property
+    @cached_property
     def has_in_commit_timestamp(self) -> bool:
         """Whether it has an in-commit timestamp."""
         return has_in_commit_timestamps(self.metadata)

@@ -54,7 +54,7 @@ class CommitCollector:
         self._refusal = refusal
         self._lock = threading.Lock()
         self._collected: tuple[Transaction, ...] = ()
-        self._provisional: dict[Version, RatifiedCommit] = {}
+        self._encoded: dict[Version, RatifiedCommit] = {}
         self._spoiled: str | None = None
         self._reads = ReadRecorder()
         self._later: tuple[Commit, ...] = ()
@@ -88,7 +88,7 @@ class CommitCollector:
     def frontier(self, *, known: Version | None = None) -> Frontier:  # noqa: ARG002 — it is pinned
         self._check_open()
         with self._lock:
-            own = dict(self._provisional)
+            own = self._provisional()
         if not own:
             return self._pinned
         return replace(self._pinned, latest=max(own), held={**self._pinned.held, **own}, told=None)
@@ -114,7 +114,6 @@ class CommitCollector:
             except UnsupportedFeature as exc:
                 raise self.poison(exc) from exc
             self._collected = together
-            self._provisional[txn.target] = _provisional_commit(txn)
         return Ratified(txn.target)
 
     def outcome_of(self, txn: Transaction) -> Outcome[Commit]:
@@ -167,6 +166,12 @@ class CommitCollector:
             read_validation.validate_reads(
                 read_validation.read_only_attempt(self._state(), self.reads), self._later
             )
+
+    def _provisional(self) -> dict[Version, RatifiedCommit]:
+        """What was collected, as commits; most transactions never read what they wrote."""
+        for txn in self._collected[len(self._encoded) :]:
+            self._encoded[txn.target] = _provisional_commit(txn)
+        return dict(self._encoded)
 
     def _since(self, start: Version) -> tuple[Commit, ...]:
         known = [
