@@ -26,7 +26,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import msgspec
-from sqlalchemy import ARRAY, BindParameter, Boolean, ColumnElement, Connection, String, bindparam, literal_column
+from sqlalchemy import (
+    ARRAY,
+    BindParameter,
+    Boolean,
+    ColumnElement,
+    Connection,
+    String,
+    bindparam,
+    literal_column,
+)
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql import visitors

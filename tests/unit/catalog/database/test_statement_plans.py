@@ -38,7 +38,8 @@ def plans(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         for name, statement in STATEMENTS.items():
             text = statement._text(db)
             values = [json.dumps(["a", "b"])] * text.sql.count("?")
-            found[name] = "\n".join(row[3] for row in driver.execute(f"EXPLAIN QUERY PLAN {text.sql}", values))
+            rows = driver.execute(f"EXPLAIN QUERY PLAN {text.sql}", values)
+            found[name] = "\n".join(row[3] for row in rows)
     catalog.close()
     return found
 
