@@ -30,9 +30,10 @@ from headgate.errors import (
 )
 from headgate.lake.lake import Lake
 from headgate.lake.transaction import LakeTransaction
-from headgate.protocol.actions import AddFile, RemoveFile, Version
+from headgate.protocol.actions import AddFile, EpochMillis, RemoveFile, Version
+from headgate.protocol.conflicts import rebase
 from headgate.protocol.log import codec, file_names
-from headgate.protocol.transaction.attempt import ReadSet
+from headgate.protocol.transaction.attempt import Attempt, ReadSet
 from headgate.settings import Publish, Settings
 from headgate.table.transaction import Change, Operation
 from tests.support import commits
@@ -40,6 +41,7 @@ from tests.support.tables import append_change, create_managed, named_file
 
 TABLES = ("s.a", "s.b", "s.c")
 COLUMNS = StructType([StructField("id", LongType())])
+_PREPARE = rebase.prepare
 
 
 @pytest.fixture
@@ -82,6 +84,37 @@ def test_what_a_transaction_did_is_seen_by_others_once_it_commits_and_then_all_o
 
     assert [files(lake.table(name)) for name in TABLES] == [{"1"}, {"2"}, set()]
     assert tx.versions == {"s.a": 1, "s.b": 1}
+
+
+def test_a_lone_append_is_prepared_once_and_stamped_when_it_is_proposed(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepared: list[str] = []
+
+    def prepare(attempt: Attempt, *, file_time: EpochMillis | None = None) -> Attempt:
+        prepared.append(attempt.operation)
+        return _PREPARE(attempt, file_time=file_time)
+
+    monkeypatch.setattr(rebase, "prepare", prepare)
+    with lake.transaction(["s.a"]) as tx:
+        append(tx.table("s.a"), "1")
+        participant = tx._tables["s.a"]
+        later = participant.collector.collected[0].timestamp + 5_000
+        monkeypatch.setattr(participant.world, "now_ms", lambda: later)
+
+    assert prepared == ["WRITE"]
+    assert lake.table("s.a").log.snapshot().state.in_commit_timestamp == later
+    assert files(lake.table("s.a")) == {"1"}
+
+
+def test_an_append_beside_a_read_is_combined_with_what_was_read(lake: Lake) -> None:
+    append(lake.table("s.a"), "old")
+    with pytest.raises(GroupConflict), lake.transaction(["s.a"]) as tx:
+        append(tx.table("s.a"), "1")
+        files(tx.table("s.a"), read=True)
+        append(lake.table("s.a"), "meanwhile")
+
+    assert files(lake.table("s.a")) == {"old", "meanwhile"}
 
 
 def test_several_changes_of_one_table_are_one_version(lake: Lake) -> None:
