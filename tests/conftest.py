@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from pyspark.sql import SparkSession
 
-from tests.support import short_run
+from tests.support import jvm, short_run
 from tests.support.migrated_database import ABOUT_NEW_DATABASES, remembered_schema
 
 # How long an example takes says how busy the machine is, not whether the code is right.
@@ -25,6 +25,7 @@ settings.register_profile(
     max_examples=int(_EXAMPLES),
 )
 settings.load_profile("headgate")
+jvm.start_quickly()
 
 pytest_plugins = ["tests.support.time_by_file"]
 pytest_collection_modifyitems = short_run.pytest_collection_modifyitems
@@ -36,7 +37,6 @@ ON_CLUSTER = "HEADGATE_TESTS_ON_CLUSTER"
 JAVA = Path(sys.prefix) / "java-home"
 _SMALL = {
     "spark.driver.memory": "1g",
-    "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
     "spark.log.level": "OFF",  # jobs that fail on purpose would fill the screen
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",

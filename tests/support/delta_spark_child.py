@@ -45,7 +45,7 @@ _SETTINGS = {
 _JAVA = "-XX:+UseSerialGC -Duser.timezone=UTC"
 _COMPILED: Mapping[str, str] = {
     "short": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=192m",
-    "long": "-XX:ReservedCodeCacheSize=256m",
+    "long": "-XX:TieredStopAtLevel=4 -XX:ReservedCodeCacheSize=256m",
 }
 """How much Java makes of code that runs often: what is hot pays for it after some minutes."""
 _INCREMENTAL = "spark.databricks.delta.incremental.commit.enabled"
