@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Browser, BrowserContext
 
-from tests.support.browser import WatchedPage, chromium
+from tests.support.browser import WatchedPage, chromium, new_context
 from tests.support.console_lakes import (
     ConsoleServer,
     build_hostile_lake,
@@ -42,7 +42,8 @@ def signed_in(console: ConsoleServer, browser: Browser) -> Iterator[Opened]:
     def opened(name: str = "owner", *, scheme: str = "light", width: int = 1180) -> WatchedPage:
         key = (name, scheme, width)
         if key not in contexts:
-            contexts[key] = browser.new_context(
+            contexts[key] = new_context(
+                browser,
                 viewport={"width": width, "height": 860},
                 color_scheme="dark" if scheme == "dark" else "light",
             )

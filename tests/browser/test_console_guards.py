@@ -22,6 +22,7 @@ from headgate.server.console import rendering, security_headers, visit
 from headgate.server.console.session import SESSION_SECONDS, SessionSeal
 from tests.browser.conftest import Opened
 from tests.browser.test_console_security import another_site, forged_form, granted
+from tests.support.browser import new_context
 from tests.support.console_lakes import ConsoleServer
 
 HOSTILE = "/console/lakes/hostile/tables/hostile.marked"
@@ -106,7 +107,7 @@ def t18_a_page_that_shows_the_console_as_its_own(scene: Scene) -> bool:
 
 
 def t18_a_script_that_reads_the_session(scene: Scene) -> bool:
-    context = scene.browser.new_context()
+    context = new_context(scene.browser)
     page = context.new_page()
     page.goto(f"{scene.console.url}/console/sign-in")
     found = page.evaluate("() => document.cookie")

@@ -11,6 +11,7 @@ from playwright.sync_api import Browser
 import headgate
 from headgate.server.trusted_issuers import TrustedIssuer
 from tests.browser.conftest import Opened
+from tests.support.browser import new_context
 from tests.support.code_issuer import CLIENT_ID, code_issuer
 from tests.support.console_lakes import ConsoleServer, console_server
 
@@ -116,7 +117,7 @@ def test_hidden_and_absent_look_the_same(console: ConsoleServer, signed_in: Open
 
 
 def test_who_signs_out_is_out(console: ConsoleServer, browser: Browser) -> None:
-    context = browser.new_context()
+    context = new_context(browser)
     page = context.new_page()
     page.goto(f"{console.url}/console/lakes/main/events")
     page.get_by_label("Token").fill(console.tokens["bob"])
@@ -147,7 +148,7 @@ def test_somebody_signs_in_at_the_page_of_an_issuer(
     with code_issuer(host="localhost") as issuer:
         trusted = TrustedIssuer(issuer=issuer.url, audiences=(CLIENT_ID,), client_id=CLIENT_ID)
         with console_server({"main": folder}, (trusted,)) as server:
-            context = browser.new_context()
+            context = new_context(browser)
             page = context.new_page()
             page.goto(f"{server.url}/console/lakes/main/events")
             page.get_by_role("link", name="Sign in with localhost").click()

@@ -8,6 +8,7 @@ import pytest
 from headgate.catalog.database import engine
 from headgate.catalog.database.engine import open_sqlite
 from headgate.errors import CatalogUnavailable
+from tests.support.waiting import PATIENCE_SECONDS
 
 
 def test_a_writer_gets_the_lock_that_another_connection_gives_back(tmp_path: Path) -> None:
@@ -22,7 +23,7 @@ def test_a_writer_gets_the_lock_that_another_connection_gives_back(tmp_path: Pat
         thread = threading.Thread(target=wait)
         thread.start()
         assert not done.wait(0.02)
-    assert done.wait(10)
+    assert done.wait(PATIENCE_SECONDS)
     thread.join()
 
 

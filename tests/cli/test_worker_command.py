@@ -15,6 +15,7 @@ from headgate.cli.main import app
 from headgate.protocol.actions import Version
 from headgate.protocol.log import file_names
 from tests.support.lakes import build_lake
+from tests.support.waiting import PATIENCE_SECONDS
 
 
 @pytest.fixture
@@ -92,4 +93,4 @@ def test_it_runs_until_it_is_told_to_stop(lake: Path) -> None:
         assert "tending" in process.stdout.readline()
         assert process.stdout.readline() == "sales.orders  publish: done, versions 1 to 2\n"
         process.send_signal(signal.SIGTERM)
-        assert process.wait(30) == 0
+        assert process.wait(PATIENCE_SECONDS) == 0

@@ -35,6 +35,7 @@ from headgate.table.alter import adoption
 from tests.support import adopted, s3, tables
 from tests.support.adopted import NAME
 from tests.support.catalogs import DATABASE_KINDS
+from tests.support.waiting import PATIENCE_SECONDS
 
 OTHER = TableName("test", "other")
 
@@ -367,7 +368,7 @@ def test_what_real_writers_were_told_is_true_while_the_table_is_adopted(
 
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(write)
-        assert begun.wait(60)
+        assert begun.wait(PATIENCE_SECONDS)
         entry = None
         while entry is None:
             try:
@@ -375,7 +376,7 @@ def test_what_real_writers_were_told_is_true_while_the_table_is_adopted(
             except ConcurrentWrite:
                 continue
         adopted_now.set()
-        running.result(60)
+        running.result(PATIENCE_SECONDS)
 
     table = adopted.managed(catalog, entry)
     live = sorted(row for file in adopted.files(table) for row in _ids(folder / file))

@@ -23,7 +23,7 @@ from tests.support import postgresql
 from tests.support.catalogs import DATABASE_KINDS, a_catalog
 from tests.support.proposals import inline, open_version
 from tests.support.tables import create_managed
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE_SECONDS, until
 
 DAY_MS = 24 * 60 * 60 * 1000
 
@@ -263,7 +263,7 @@ def test_what_a_listener_did_not_finish_is_delivered_again(case: Case) -> None:
 
     first = Listener(case.log, dying, name="pipeline", every=0.01)
     case.ratify(1)
-    assert began.wait(60)
+    assert began.wait(PATIENCE_SECONDS)
     first.close()
     seen: list[int | None] = []
     second = Listener(case.log, lambda event: seen.append(event.version), name="pipeline", every=0.01)

@@ -25,6 +25,7 @@ from tests.support import adopted, duck, tables
 from tests.support.adopted import NAME
 from tests.support.catalogs import DATABASE_KINDS
 from tests.support.proposals import stamp
+from tests.support.waiting import PATIENCE_SECONDS
 
 CATALOGS = DATABASE_KINDS
 
@@ -256,10 +257,10 @@ def test_writers_and_a_release_at_once_lose_and_double_nothing(catalog: Catalog,
 
     with ThreadPoolExecutor(3) as pool:
         writers = [pool.submit(write, number) for number in range(3)]
-        assert begun.wait(60)
+        assert begun.wait(PATIENCE_SECONDS)
         adopted.release(catalog, entry)
         for writer in writers:
-            writer.result(60)
+            writer.result(PATIENCE_SECONDS)
 
     ordinary = tables.open_filesystem(str(folder))
     assert adopted.files(ordinary) == sorted(["before-0.parquet", "before-1.parquet", *told])

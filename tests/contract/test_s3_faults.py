@@ -29,13 +29,14 @@ from headgate.table.opened_table import OpenedTable
 from tests.support import s3, tables
 from tests.support.s3_proxy import Fault, Proxy, Request, Script, proxy
 from tests.support.simulated_catalog import SimulatedCatalog
+from tests.support.waiting import PATIENCE_SECONDS
 
 ROUTES = ("filesystem", "staged")
 ONCE = [fault for fault in Fault if fault not in (Fault.PASS, Fault.FORBIDDEN, Fault.UNCONDITIONAL)]
 """Faults after which everything can be set right."""
 STAGED = Settings(publish=Publish.ON_DEMAND, inline_limit_bytes=0)
 _ID = TableId("t")
-_PATIENT, _IMPATIENT = 10.0, 1.0
+_PATIENT, _IMPATIENT = PATIENCE_SECONDS, 1.0
 """For how many seconds a client waits: hardly ever in vain, but for an answer that never comes."""
 
 

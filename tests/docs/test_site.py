@@ -15,7 +15,7 @@ import pytest
 from typing_extensions import override
 
 from docs import site_hooks
-from tests.support.browser import chromium
+from tests.support.browser import chromium, new_context
 
 ROOT = Path(__file__).parents[2]
 PICTURES = sorted((ROOT / "docs" / "images").rglob("*.svg"))
@@ -132,7 +132,7 @@ def test_every_page_of_the_docs_is_on_the_site_and_in_its_navigation(
 def test_the_site_opens_from_a_disk_and_is_searched_there_without_asking_anybody(site: Path) -> None:
     problems: list[str] = []
     with chromium() as browser:
-        page = browser.new_page()
+        page = new_context(browser).new_page()
         page.on("console", lambda said: problems.append(said.text) if said.type == "error" else None)
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on("request", lambda asked: None if _is_local(asked.url) else problems.append(asked.url))
@@ -140,7 +140,7 @@ def test_the_site_opens_from_a_disk_and_is_searched_there_without_asking_anybody
         page.goto((site / "reference" / "errors.html").as_uri())
         page.keyboard.press("s")
         page.keyboard.type("crash points")
-        page.wait_for_selector(".md-search-result__item", timeout=300_000)
+        page.wait_for_selector(".md-search-result__item")
         found = page.inner_text(".md-search-result__list")
 
     assert "Crash points" in found

@@ -11,7 +11,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from tests.support.waiting import PATIENCE_SECONDS
 
 CHROMIUM = "/usr/bin/chromium"
 FLAGS = (
@@ -84,11 +86,20 @@ def chromium() -> Iterator[Browser]:
     if path is None:
         pytest.skip("there is no chromium here, and it cannot be installed: apt-get install chromium")
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=path, args=list(FLAGS))
+        browser = driver.chromium.launch(
+            executable_path=path, args=list(FLAGS), timeout=PATIENCE_SECONDS * 1000
+        )
         try:
             yield browser
         finally:
             browser.close()
+
+
+def new_context(browser: Browser, **options: Any) -> BrowserContext:
+    """A context whose pages give up on a hang, not on a busy machine."""
+    context = browser.new_context(**options)
+    context.set_default_timeout(PATIENCE_SECONDS * 1000)
+    return context
 
 
 def _installed() -> str | None:

@@ -10,7 +10,10 @@ from tests.support.delegating_store import DelegatingStore
 
 
 class DistantStore(DelegatingStore):
-    """Another store far away: reads and heads take ``seconds``, ``at_once`` of them may pass together."""
+    """Another store far away: reads and heads take ``seconds``, ``at_once`` of them may pass together.
+
+    ``alone`` counts those beside which no other was under way.
+    """
 
     def __init__(self, store: Store, *, at_once: int = 16, seconds: float = 0.002) -> None:
         super().__init__(store)
@@ -18,6 +21,7 @@ class DistantStore(DelegatingStore):
         self.reads = 0
         self.under_way = 0
         self.peak = 0
+        self.alone = 0
         self._seconds = seconds
         self._lock = threading.Lock()
 
@@ -36,6 +40,8 @@ class DistantStore(DelegatingStore):
             self.reads += 1
             self.under_way += 1
             self.peak = max(self.peak, self.under_way)
+            mine, first = self.reads, self.under_way == 1
         time.sleep(self._seconds)
         with self._lock:
             self.under_way -= 1
+            self.alone += first and self.reads == mine

@@ -119,4 +119,4 @@ def faulty(upstream: str) -> Iterator[Proxy]:
     finally:
         server.shutdown()
         server.server_close()
-        thread.join(60)
+        thread.join(PATIENCE_SECONDS)

@@ -16,6 +16,7 @@ from headgate.server.delta_api import DeltaApiSettings
 from headgate.server.lakes import ServedLake, ServedLakes
 from headgate.settings import Settings
 from headgate.table.commit.background import PostCommitScheduler
+from tests.support.waiting import PATIENCE_SECONDS
 
 
 class EverybodyIs(Authenticator):
@@ -71,13 +72,13 @@ def running(app: object) -> Iterator[str]:
         yield f"http://127.0.0.1:{port}"
     finally:
         loop.call_soon_threadsafe(server.stop)
-        thread.join(timeout=60)
+        thread.join(timeout=PATIENCE_SECONDS)
 
 
 def _await_port(port: int) -> None:
     while True:
         try:
-            socket.create_connection(("127.0.0.1", port), timeout=60).close()
+            socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_SECONDS).close()
         except ConnectionRefusedError:
             continue
         return

@@ -14,6 +14,7 @@ from joserfc import jwt
 from joserfc.jwk import ECKey, RSAKey
 
 from headgate.server.trusted_issuers import TrustedIssuer
+from tests.support.waiting import PATIENCE_SECONDS
 
 ISSUER, AUDIENCE = "https://id.example.com/realms/a", "headgate"
 NOW = 1_800_000_000
@@ -94,4 +95,4 @@ def published(issuer: Issuer) -> Iterator[str]:
     finally:
         server.shutdown()
         server.server_close()
-        thread.join(timeout=60)
+        thread.join(timeout=PATIENCE_SECONDS)

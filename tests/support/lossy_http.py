@@ -9,6 +9,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import urllib3
 
+from tests.support.waiting import PATIENCE_SECONDS
+
 
 class Loss(Enum):
     """What the client gets instead."""
@@ -59,7 +61,7 @@ def _handler(way: LossyWay) -> type[BaseHTTPRequestHandler]:
                 body=body or None,
                 headers=kept,
                 retries=False,
-                timeout=60,
+                timeout=PATIENCE_SECONDS,
             )
             lost = way.is_lost(self.command, self.path, answer.status)
             if lost and way.loss is Loss.SILENCE:
@@ -95,4 +97,4 @@ def lossy(target: str) -> Iterator[LossyWay]:
     finally:
         server.shutdown()
         server.server_close()
-        thread.join(timeout=60)
+        thread.join(timeout=PATIENCE_SECONDS)

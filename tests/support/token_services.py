@@ -6,6 +6,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+from tests.support.waiting import PATIENCE_SECONDS
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -48,4 +50,4 @@ def token_services(answer: Callable[[Asked], tuple[int, bytes]]) -> Iterator[Tok
     finally:
         server.shutdown()
         server.server_close()
-        thread.join(60)
+        thread.join(PATIENCE_SECONDS)

@@ -6,6 +6,8 @@ from typing import Any
 
 import urllib3
 
+from tests.support.waiting import PATIENCE_SECONDS
+
 BASE = "/api/2.1/unity-catalog"
 
 
@@ -37,7 +39,7 @@ class UnityClient:
             fields=query or None,
             headers={"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"},
             retries=False,
-            timeout=60,
+            timeout=PATIENCE_SECONDS,
         )
         said = json.loads(answer.data) if answer.data else None
         if answer.status >= 300:

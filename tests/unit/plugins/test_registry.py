@@ -9,6 +9,7 @@ import pytest
 from headgate.errors import InvalidRequest
 from headgate.plugins import registry
 from headgate.plugins.registry import PluginKind, Registry
+from tests.support.waiting import PATIENCE_SECONDS
 
 Opener = Callable[[], str]
 
@@ -117,7 +118,7 @@ def test_a_package_may_register_while_it_is_imported(monkeypatch: pytest.MonkeyP
     def offering(name: str, offers: Sequence[EntryPoint]) -> Opener:
         other = threading.Thread(target=openers.register, args=("https", _https), daemon=True)
         other.start()
-        other.join(timeout=60)
+        other.join(timeout=PATIENCE_SECONDS)
         assert not other.is_alive()
         return _file
 

@@ -12,6 +12,7 @@ from headgate.catalog.database.engine import Database, open_sqlite
 from headgate.catalog.database.gathered_writes import GatheredWrites, SmallWrite
 from headgate.catalog.store import name_store
 from headgate.errors import CatalogUnavailable, InvalidRequest
+from tests.support.waiting import PATIENCE_SECONDS
 
 
 @pytest.fixture
@@ -96,5 +97,5 @@ def test_another_thread_does_not_gather(database: Database) -> None:
     with writes.gathering():
         other = threading.Thread(target=lambda: writes.run(making("a")))
         other.start()
-        other.join(60)
+        other.join(PATIENCE_SECONDS)
         assert exists(database, "a")

@@ -7,6 +7,7 @@ import pytest
 from pyspark.errors import utils
 
 from headgate.spark.jvm.call_sites import without_call_sites
+from tests.support.waiting import PATIENCE_SECONDS
 
 
 @pytest.fixture(autouse=True)
@@ -45,12 +46,12 @@ def test_the_last_of_several_threads_ends_it() -> None:
     def other() -> None:
         with without_call_sites:
             entered.set()
-            left.wait(10)
+            left.wait(PATIENCE_SECONDS)
 
     thread = threading.Thread(target=other)
     with without_call_sites:
         thread.start()
-        assert entered.wait(10)
+        assert entered.wait(PATIENCE_SECONDS)
     assert not utils.is_debugging_enabled()
     left.set()
     thread.join()

@@ -28,7 +28,7 @@ from tests.support.catalogs import a_catalog
 from tests.support.faulty_store import FaultyStore
 from tests.support.tables import NAME, SCHEMA, create_managed
 from tests.support.tended import DAY_MS, MovableWorld, Place, opened
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE_SECONDS, until
 
 Answer = TypeVar("Answer")
 LOSER = "123e4567-e89b-12d3-a456-426614174000"
@@ -412,7 +412,7 @@ def test_it_goes_on_until_it_is_stopped(place: Place) -> None:
         place.append(1)
         until(lambda rounds=rounds: [deed.chore for deed in told].count("publish") == rounds)
     stop.set()
-    thread.join(10)
+    thread.join(PATIENCE_SECONDS)
 
     assert not thread.is_alive()
 

@@ -19,7 +19,7 @@ from headgate.table.maintenance.worker import TaskOutcome, TaskResult
 from tests.support.arrow_rearranger import ArrowRearranger, ids_in
 from tests.support.tables import NAME, append_change, create_managed, parquet_file
 from tests.support.tended import Place, opened
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE_SECONDS, until
 
 FILES = 4
 ROWS_ONLY = WorkerPolicy(
@@ -93,7 +93,7 @@ def test_what_is_left_is_told_once_and_not_in_every_round(place: Place) -> None:
     thread.start()
     until(lambda: rounds > 3)
     stop.set()
-    thread.join(60)
+    thread.join(PATIENCE_SECONDS)
 
     assert [deed.chore for deed in told].count("optimize") == 1
 
@@ -157,11 +157,11 @@ def test_of_two_workers_at_once_one_does_it(place: Place) -> None:
 
     def pause() -> None:
         begun.set()
-        assert go_on.wait(300)
+        assert go_on.wait(PATIENCE_SECONDS)
 
     with ThreadPoolExecutor() as pool:
         first = pool.submit(run, place, ArrowRearranger(written=pause), "one")
-        assert begun.wait(300)
+        assert begun.wait(PATIENCE_SECONDS)
         second = run(place, ArrowRearranger(), "two")
         go_on.set()
 

@@ -38,6 +38,7 @@ from headgate.settings import Publish, Settings
 from headgate.table.transaction import Change, Operation
 from tests.support import commits
 from tests.support.tables import append_change, create_managed, named_file
+from tests.support.waiting import PATIENCE_SECONDS
 
 TABLES = ("s.a", "s.b", "s.c")
 COLUMNS = StructType([StructField("id", LongType())])
@@ -540,8 +541,8 @@ def test_a_cut_of_the_lake_never_shows_half_a_transaction(lake: Lake) -> None:
 
     with ThreadPoolExecutor(3) as pool:
         looking = [pool.submit(look) for _ in range(2)]
-        pool.submit(move).result(60)
-        assert sum(each.result(60) for each in looking) > 2
+        pool.submit(move).result(PATIENCE_SECONDS)
+        assert sum(each.result(PATIENCE_SECONDS) for each in looking) > 2
     assert files(lake.table("s.b")) == {f"{number}" for number in range(12)}
 
 

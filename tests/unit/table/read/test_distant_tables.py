@@ -1,7 +1,6 @@
 """Tables in stores where every answer takes a while: how often a reader waits."""
 
 import io
-import time
 from collections.abc import Callable
 
 import pyarrow as pa
@@ -54,13 +53,11 @@ def test_commits_are_awaited_together_and_nothing_else_changes(
     near = filled(DictStore())
     far = distant(near)
 
-    began = time.perf_counter()
     found = ask(open_filesystem("memory", store=far))
-    elapsed = time.perf_counter() - began
 
     assert found == ask(open_filesystem("memory", store=near))
     assert AT_ONCE // 2 < far.peak <= AT_ONCE
-    assert elapsed < far.reads * SECONDS / 2
+    assert far.alone < far.reads / 2
 
 
 def test_a_commit_that_is_damaged_is_named() -> None:
