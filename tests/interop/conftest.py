@@ -26,8 +26,9 @@ def delta(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DeltaSpark]:
         yield peer
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def interpreting(spark: SparkSession) -> Iterator[SparkSession]:
+    """The session, which compiles nothing while it is with the tests of a file."""
     before = {key: spark.conf.get(key) for key in INTERPRETED}
     for key, value in INTERPRETED.items():
         spark.conf.set(key, value)

@@ -65,8 +65,8 @@ class Plays:
 
 
 @pytest.fixture(scope="module")
-def plays(spark: SparkSession, delta: DeltaSpark, tmp_path_factory: pytest.TempPathFactory) -> Plays:
-    return Plays(lambda: Site(tmp_path_factory.mktemp("referee"), spark, delta))
+def plays(interpreting: SparkSession, delta: DeltaSpark, tmp_path_factory: pytest.TempPathFactory) -> Plays:
+    return Plays(lambda: Site(tmp_path_factory.mktemp("referee"), interpreting, delta))
 
 
 @pytest.fixture(scope="module")

@@ -55,7 +55,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def _use(name: str) -> None:
-    """What was used since this was last asked is that file's; a program that outlives its parent is left out."""
+    """What was used since this was last asked is that file's; what outlives its parent is left out."""
     now = _cpu_seconds(os.getpid())
     _used[name] += max(0.0, now - _so_far[0])
     _so_far[0] = now
