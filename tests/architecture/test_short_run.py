@@ -1,5 +1,6 @@
 """A short run leaves out what it says: some parameters of some tests, and no test altogether."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -74,6 +75,15 @@ def test_whoever_calls_pytest_gets_everything(monkeypatch: pytest.MonkeyPatch) -
     names = [f"{SAMPLES[0].path}test_x.py::test_p[http-{place}]" for place in range(10)]
 
     assert _kept(names) == names
+
+
+def test_every_folder_that_has_tests_on_spark_is_in_a_part_that_runs_them() -> None:
+    (named,) = re.findall('^beside="(.*)"$', (ROOT / "scripts" / "run-tests").read_text(), re.MULTILINE)
+    tests = ROOT / "tests"
+    marked = [path for path in tests.rglob("test_*.py") if "mark.spark" in path.read_text()]
+
+    folders = {f"tests/{path.relative_to(tests).parts[0]}" for path in marked}
+    assert folders == {*named.split(), "tests/spark"}
 
 
 @pytest.mark.parametrize("row", SAMPLES, ids=lambda row: row.path)
