@@ -24,7 +24,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from headgate import tracing
 from headgate.calls.faces import load_face
 from headgate.catalog.database import failures, private_files
-from headgate.catalog.database.kept_connections import MOST_KEPT, KeptConnections
+from headgate.catalog.database.kept_connections import MOST_KEPT, EngineConnections
 from headgate.catalog.database.sqlite_group_fsync import GroupFsync, NotDurable
 from headgate.catalog.database.sqlite_write_queue import WriteQueue
 from headgate.errors import (
@@ -76,7 +76,7 @@ class Database:
         require_file: Callable[[], None] = lambda: None,
     ) -> None:
         self._engine = engine
-        self._connections = KeptConnections(engine)
+        self._connections = EngineConnections(engine)
         self._kind = engine.dialect.name
         self._place = engine.url.render_as_string()
         self._turns = turns

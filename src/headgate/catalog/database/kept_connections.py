@@ -21,7 +21,7 @@ from sqlalchemy.pool import QueuePool
 MOST_KEPT = 32
 
 
-class KeptConnections:
+class EngineConnections:
     """The connections of one engine; safe to share between threads."""
 
     def __init__(self, engine: Engine) -> None:
