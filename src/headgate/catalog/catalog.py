@@ -55,7 +55,6 @@ from headgate.catalog.ports.recovery import CatalogRecovery
 from headgate.catalog.ports.serving import CommitRecord, LoadedTable, LogHints
 from headgate.catalog.ratification import multi_table, refusals
 from headgate.catalog.ratification.external_commits import ExternalCommitImporter
-from headgate.catalog.ratification.external_review import ExternalReview
 from headgate.catalog.ratification.group_records import GroupReader
 from headgate.catalog.ratification.log_notes import LogNotes
 from headgate.catalog.ratification.proposal_reader import ProposalReader
@@ -376,8 +375,8 @@ class Catalog:
 
     def set_aside_version(self, name: TableName, version: Version) -> str:
         entry, by = self.resolve(name), self._principal
-        externals = ExternalReview(self._database, self._world, self._terms.partitionings)
-        return externals.set_aside(entry.table_id, self._directory.locate(entry.location), version, by)
+        store = self._directory.locate(entry.location)
+        return self._external_commits.set_aside(entry.table_id, store, version, by)
 
     def mark_published(self, table_id: TableId, version: Version) -> None:
         self.publications.mark(table_id, version)

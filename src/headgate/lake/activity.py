@@ -3,6 +3,7 @@
 import getpass
 from collections.abc import Callable, Iterable
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 from pyspark.sql import SparkSession
 
@@ -14,16 +15,25 @@ from headgate.catalog.ports.directory import TableEntry, parse_name
 from headgate.catalog.ports.events import ALL_EVENT_KINDS, Event, EventKind
 from headgate.catalog.ports.maintenance import Maintenance
 from headgate.clock import World
+from headgate.deferred import deferred
 from headgate.errors import InvalidRequest
-from headgate.lake.listener import Listener
 from headgate.protocol.actions import Version
 from headgate.protocol.features import rearrangement
 from headgate.protocol.features.rearrangement import Thresholds
-from headgate.spark.optimize.spark_rearranger import SparkRearranger
-from headgate.table.maintenance.lease_handle import Lease
-from headgate.table.maintenance.maintenance_tasks import WorkerPolicy
-from headgate.table.maintenance.worker import Worker
 from headgate.table.opened_table import OpenedTable
+
+if TYPE_CHECKING:
+    from headgate.lake.listener import Listener
+    from headgate.spark.optimize.spark_rearranger import SparkRearranger
+    from headgate.table.maintenance.lease_handle import Lease
+    from headgate.table.maintenance.maintenance_tasks import WorkerPolicy
+    from headgate.table.maintenance.worker import Worker
+else:
+    Listener = deferred("headgate.lake.listener", "Listener")
+    SparkRearranger = deferred("headgate.spark.optimize.spark_rearranger", "SparkRearranger")
+    Lease = deferred("headgate.table.maintenance.lease_handle", "Lease")
+    WorkerPolicy = deferred("headgate.table.maintenance.maintenance_tasks", "WorkerPolicy")
+    Worker = deferred("headgate.table.maintenance.worker", "Worker")
 
 _MINUTE = timedelta(minutes=1)
 

@@ -3,18 +3,26 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from headgate.catalog.ports.directory import ExternalTable, parse_name
+from headgate.deferred import deferred
 from headgate.errors import InvalidRequest, NotAllowed, TableNotFound, UnsupportedFeature
 from headgate.lake.context import LakeContext
 from headgate.lake.path_table import at_path, open_path
 from headgate.lake.table import Table
-from headgate.spark.commands import convert as converting
 from headgate.spark.session.schema import SchemaLike
 from headgate.storage import locations
 from headgate.storage.locate import locate
-from headgate.table.alter import adoption
-from headgate.table.alter.adoption import TransferServices
+
+if TYPE_CHECKING:
+    from headgate.spark.commands import convert as converting
+    from headgate.table.alter import adoption
+    from headgate.table.alter.adoption import TransferServices
+else:
+    converting = deferred("headgate.spark.commands", "convert")
+    adoption = deferred("headgate.table.alter", "adoption")
+    TransferServices = deferred("headgate.table.alter.adoption", "TransferServices")
 
 
 @dataclass(frozen=True, slots=True)

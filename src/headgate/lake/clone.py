@@ -6,21 +6,31 @@ from dataclasses import dataclass
 from dataclasses import replace as replaced
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from headgate.catalog.ports.commits import TableId
 from headgate.catalog.ports.directory import TableEntry, TableName, parse_name
+from headgate.deferred import deferred
 from headgate.errors import TableNotFound, VersionNotFound
 from headgate.lake.activity import LakeActivity
 from headgate.lake.context import LakeContext
 from headgate.lake.path_table import open_path
 from headgate.lake.table import Table
 from headgate.protocol.metadata import alter_properties
-from headgate.spark.calls import moments
-from headgate.table.alter import clone as cloned
-from headgate.table.alter.clone import CloneOptions, CloneSource
 from headgate.table.location import NewTableLocation
 from headgate.table.opened_table import OpenedTable
-from headgate.table.read import file_paths, table_not_found
+from headgate.table.read import file_paths
+
+if TYPE_CHECKING:
+    from headgate.spark.calls import moments
+    from headgate.table.alter import clone as cloned
+    from headgate.table.alter.clone import CloneOptions, CloneSource
+    from headgate.table.read import table_not_found
+else:
+    moments = deferred("headgate.spark.calls", "moments")
+    cloned = deferred("headgate.table.alter", "clone")
+    CloneOptions, CloneSource = deferred("headgate.table.alter.clone", "CloneOptions", "CloneSource")
+    table_not_found = deferred("headgate.table.read", "table_not_found")
 
 _DELTA = "delta.`"
 

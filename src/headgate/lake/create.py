@@ -3,30 +3,40 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 from typing_extensions import Unpack
 
 from headgate.catalog.ports.directory import StagingTable, TableName, parse_name
+from headgate.deferred import deferred
 from headgate.errors import InvalidRequest, TableExists, TableNotFound
 from headgate.lake.context import LakeContext
 from headgate.lake.table import Table
 from headgate.protocol.metadata import alter_properties
 from headgate.spark.data_files import write_options
 from headgate.spark.data_files.write_options import WriteKwargs, WriteOptions
-from headgate.spark.session import new_table
 from headgate.spark.session.schema import SchemaLike
-from headgate.spark.streaming import sink, stream_options
+from headgate.spark.streaming import stream_options
 from headgate.spark.streaming.micro_batch import Destination
 from headgate.spark.streaming.stream_options import StreamKwargs, StreamMode
-from headgate.spark.write import replace_table as replacing
-from headgate.spark.write.replace_table import TableReplacement
 from headgate.spark.write.save import SaveMode, SaveRequest, create_with_rows, save
 from headgate.table.alter import create
 from headgate.table.alter.create import TableDefinition
 from headgate.table.location import NewTableLocation
 from headgate.table.opened_table import OpenedTable
+
+if TYPE_CHECKING:
+    from headgate.spark.session import new_table
+    from headgate.spark.streaming import sink
+    from headgate.spark.write import replace_table as replacing
+    from headgate.spark.write.replace_table import TableReplacement
+else:
+    new_table = deferred("headgate.spark.session", "new_table")
+    sink = deferred("headgate.spark.streaming", "sink")
+    replacing = deferred("headgate.spark.write", "replace_table")
+    TableReplacement = deferred("headgate.spark.write.replace_table", "TableReplacement")
 
 _FEATURE = "delta.feature."
 

@@ -2,22 +2,48 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from pyspark.sql import SparkSession
 
+from headgate.deferred import deferred
 from headgate.errors import InvalidRequest
-from headgate.plugins import coordinators
 from headgate.protocol.domains.rules import RemoveDomain, SetDomain
 from headgate.protocol.features.coordinated_commits import CURRENT
-from headgate.protocol.metadata.alter_columns import After, ColumnPosition, First
 from headgate.protocol.schema import column_path
-from headgate.spark.commands import check_constraints
-from headgate.spark.session import kind, schema
+from headgate.spark.session import schema
 from headgate.spark.session.schema import SchemaLike
-from headgate.spark.write import identity_high_water
-from headgate.table.alter import alter_clustering, alter_columns, coordination, forced_release, set_properties
-from headgate.table.alter.forced_release import ForcedRelease
 from headgate.table.opened_table import OpenedTable
+
+if TYPE_CHECKING:
+    from headgate.plugins import coordinators
+    from headgate.protocol.metadata.alter_columns import After, ColumnPosition, First
+    from headgate.spark.commands import check_constraints
+    from headgate.spark.session import kind
+    from headgate.spark.write import identity_high_water
+    from headgate.table.alter import (
+        alter_clustering,
+        alter_columns,
+        coordination,
+        forced_release,
+        set_properties,
+    )
+    from headgate.table.alter.forced_release import ForcedRelease
+else:
+    After, First = deferred("headgate.protocol.metadata.alter_columns", "After", "First")
+    coordinators = deferred("headgate.plugins", "coordinators")
+    check_constraints = deferred("headgate.spark.commands", "check_constraints")
+    kind = deferred("headgate.spark.session", "kind")
+    identity_high_water = deferred("headgate.spark.write", "identity_high_water")
+    alter_clustering, alter_columns, coordination, forced_release, set_properties = deferred(
+        "headgate.table.alter",
+        "alter_clustering",
+        "alter_columns",
+        "coordination",
+        "forced_release",
+        "set_properties",
+    )
+    ForcedRelease = deferred("headgate.table.alter.forced_release", "ForcedRelease")
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,7 +348,7 @@ class TableAlteration:
         return forced_release.force_release(self.opened, owner)
 
 
-def _column_position(*, first: bool, after: str | None) -> ColumnPosition:
+def _column_position(*, first: bool, after: str | None) -> "ColumnPosition":
     if first and after is not None:
         raise InvalidRequest("a column goes first or after another one, not both")
     if first:

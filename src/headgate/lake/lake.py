@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame, SparkSession
 from typing_extensions import override
@@ -23,6 +23,7 @@ from headgate.catalog.ports.catalog import GathersWrites, LakeCatalog
 from headgate.catalog.ports.directory import TableEntry, parse_name
 from headgate.catalog.targets import TOKEN_VARIABLE, CatalogTarget, is_http, without_password
 from headgate.clock import SystemWorld, World
+from headgate.deferred import deferred
 from headgate.errors import HeadgateError, InvalidRequest, TableNotFound
 from headgate.lake import lake_recovery
 from headgate.lake.access import LakeAccess
@@ -32,18 +33,29 @@ from headgate.lake.clone import TableCloning
 from headgate.lake.context import LakeContext
 from headgate.lake.create import TableCreation
 from headgate.lake.directory import LakeDirectory
-from headgate.lake.pinned import OpenTableCache, TransactionAccess
-from headgate.lake.summaries import lake_summary
 from headgate.lake.table import Table
-from headgate.lake.transaction import LakeSnapshot, LakeTransaction
-from headgate.plugins import catalogs, policies
+from headgate.plugins import catalogs
 from headgate.progress import reporting
 from headgate.settings import Settings
 from headgate.spark.calls.user_calls import user_call, user_calls
 from headgate.spark.streaming.micro_batch import Destination
 from headgate.storage.locate import is_local, local_path
 from headgate.table.commit.background import PostCommitScheduler
-from headgate.table.integrity.check import IntegrityReport
+
+if TYPE_CHECKING:
+    from headgate.lake.pinned import OpenTableCache, TransactionAccess
+    from headgate.lake.summaries import lake_summary
+    from headgate.lake.transaction import LakeSnapshot, LakeTransaction
+    from headgate.plugins import policies
+    from headgate.table.integrity.check import IntegrityReport
+else:
+    OpenTableCache, TransactionAccess = deferred(
+        "headgate.lake.pinned", "OpenTableCache", "TransactionAccess"
+    )
+    lake_summary = deferred("headgate.lake.summaries", "lake_summary")
+    LakeSnapshot, LakeTransaction = deferred("headgate.lake.transaction", "LakeSnapshot", "LakeTransaction")
+    policies = deferred("headgate.plugins", "policies")
+    IntegrityReport = deferred("headgate.table.integrity.check", "IntegrityReport")
 
 _REGISTERED = "headgate.registration.registered_lakes"
 _SQL, _DOORS = "headgate.sql.run.run", "headgate.sql.session.doors"

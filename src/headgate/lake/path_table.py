@@ -5,39 +5,58 @@ from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame
 from typing_extensions import Unpack
 
 from headgate.clock import SystemWorld
+from headgate.deferred import deferred
 from headgate.errors import InvalidRequest, TableExists, TableNotFound, UnsupportedFeature
 from headgate.lake.table import Table
-from headgate.plugins import coordinators, domain_handlers
+from headgate.plugins import domain_handlers
 from headgate.settings import Settings
-from headgate.spark.calls import moments
 from headgate.spark.calls.user_calls import user_call
-from headgate.spark.commands import convert as converting
 from headgate.spark.data_files import write_options
 from headgate.spark.data_files.write_options import WriteKwargs
-from headgate.spark.session import new_table
 from headgate.spark.session.schema import SchemaLike
 from headgate.spark.streaming.micro_batch import Destination
-from headgate.spark.write import replace_table as replacing
-from headgate.spark.write.replace_table import TableReplacement
 from headgate.spark.write.save import SaveMode, SaveRequest, create_with_rows, save
 from headgate.storage import location_spelling, locations
 from headgate.storage.locate import locate
-from headgate.table.alter import clone as cloned
-from headgate.table.alter import coordination
-from headgate.table.alter.clone import CloneOptions, CloneSource
 from headgate.table.alter.create import TableDefinition
-from headgate.table.alter.declared import check_declaration
 from headgate.table.commit.background import PostCommitScheduler
-from headgate.table.commit.by_path import PathCommitter
-from headgate.table.integrity.check import IntegrityReport
 from headgate.table.location import NewTableLocation
 from headgate.table.opened_table import OpenedTable
-from headgate.table.read import table_not_found
+
+if TYPE_CHECKING:
+    from headgate.plugins import coordinators
+    from headgate.spark.calls import moments
+    from headgate.spark.commands import convert as converting
+    from headgate.spark.session import new_table
+    from headgate.spark.write import replace_table as replacing
+    from headgate.spark.write.replace_table import TableReplacement
+    from headgate.table.alter import clone as cloned
+    from headgate.table.alter import coordination
+    from headgate.table.alter.clone import CloneOptions, CloneSource
+    from headgate.table.alter.declared import check_declaration
+    from headgate.table.commit.by_path import PathCommitter
+    from headgate.table.integrity.check import IntegrityReport
+    from headgate.table.read import table_not_found
+else:
+    coordinators = deferred("headgate.plugins", "coordinators")
+    moments = deferred("headgate.spark.calls", "moments")
+    converting = deferred("headgate.spark.commands", "convert")
+    new_table = deferred("headgate.spark.session", "new_table")
+    replacing = deferred("headgate.spark.write", "replace_table")
+    TableReplacement = deferred("headgate.spark.write.replace_table", "TableReplacement")
+    cloned = deferred("headgate.table.alter", "clone")
+    coordination = deferred("headgate.table.alter", "coordination")
+    CloneOptions, CloneSource = deferred("headgate.table.alter.clone", "CloneOptions", "CloneSource")
+    check_declaration = deferred("headgate.table.alter.declared", "check_declaration")
+    PathCommitter = deferred("headgate.table.commit.by_path", "PathCommitter")
+    IntegrityReport = deferred("headgate.table.integrity.check", "IntegrityReport")
+    table_not_found = deferred("headgate.table.read", "table_not_found")
 
 
 def _destination_at_path(location: str, settings: Settings) -> Destination:

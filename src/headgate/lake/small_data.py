@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from pyspark.sql import SparkSession
@@ -12,15 +12,22 @@ from pyspark.sql import SparkSession
 from headgate.arrow.arrow_types import NEEDS_SPARK
 from headgate.arrow.read import scan
 from headgate.arrow.read.scan import RowRequest
-from headgate.arrow.write import append
-from headgate.arrow.write.append import AppendOptions
-from headgate.arrow.write.append_plan import AppendPlans
+from headgate.arrow.write.append_plans import AppendPlans
 from headgate.arrow.write.new_files import DEFAULT_COMPRESSION
+from headgate.deferred import deferred
 from headgate.errors import InvalidRequest, UnsupportedFeature
-from headgate.spark.calls import moments
 from headgate.spark.calls.arguments import LocalRows
 from headgate.spark.data_files.write_options import WriteOptions
 from headgate.table.opened_table import OpenedTable
+
+if TYPE_CHECKING:
+    from headgate.arrow.write import append
+    from headgate.arrow.write.append import AppendOptions
+    from headgate.spark.calls import moments
+else:
+    append = deferred("headgate.arrow.write", "append")
+    AppendOptions = deferred("headgate.arrow.write.append", "AppendOptions")
+    moments = deferred("headgate.spark.calls", "moments")
 
 _ZONE = "spark.sql.session.timeZone"
 _UTC = ("UTC", "GMT")

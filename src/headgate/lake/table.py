@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
@@ -11,34 +12,52 @@ from typing_extensions import Unpack, override
 
 from headgate.calls import summary
 from headgate.calls.delegation import delegate
+from headgate.deferred import deferred
 from headgate.errors import InvalidRequest
 from headgate.lake.definition import TableAlteration
 from headgate.lake.parts.upkeep import TableUpkeep
 from headgate.lake.small_data import SmallData
-from headgate.lake.summaries import table_summary
 from headgate.protocol.domains.rules import DomainSettings
 from headgate.protocol.schema import json as schema_json
-from headgate.spark.calls import moments
 from headgate.spark.calls.arguments import LocalRows
 from headgate.spark.calls.user_calls import CallSubject, user_calls
-from headgate.spark.commands import detail, history
 from headgate.spark.data_files import write_options
 from headgate.spark.data_files.write_options import WriteKwargs
-from headgate.spark.dml import delete, update
-from headgate.spark.dml.dml_metrics import OperationResult
-from headgate.spark.dml.merge.merge import Merge
-from headgate.spark.parquet import logical_columns
-from headgate.spark.scan import change_feed, scan
-from headgate.spark.session import kind
 from headgate.spark.session import schema as spark_schema
-from headgate.spark.streaming import sink, stream_options
+from headgate.spark.streaming import stream_options
 from headgate.spark.streaming.micro_batch import BatchWriter, Destination
 from headgate.spark.streaming.stream_options import BatchKwargs, StreamKwargs, StreamMode
 from headgate.spark.streaming.stream_reading import StreamReading
-from headgate.spark.write import append_overwrite, explain
-from headgate.spark.write.explain import WritePlan
 from headgate.table.opened_table import OpenedTable
-from headgate.table.read.change_files import AtTimestamp, VersionRange
+
+if TYPE_CHECKING:
+    from headgate.lake.summaries import table_summary
+    from headgate.spark.calls import moments
+    from headgate.spark.commands import detail, history
+    from headgate.spark.dml import delete, update
+    from headgate.spark.dml.dml_metrics import OperationResult
+    from headgate.spark.dml.merge.merge import Merge
+    from headgate.spark.parquet import logical_columns
+    from headgate.spark.scan import change_feed, scan
+    from headgate.spark.session import kind
+    from headgate.spark.streaming import sink
+    from headgate.spark.write import append_overwrite, explain
+    from headgate.spark.write.explain import WritePlan
+    from headgate.table.read.change_files import AtTimestamp, VersionRange
+else:
+    table_summary = deferred("headgate.lake.summaries", "table_summary")
+    moments = deferred("headgate.spark.calls", "moments")
+    detail, history = deferred("headgate.spark.commands", "detail", "history")
+    delete, update = deferred("headgate.spark.dml", "delete", "update")
+    OperationResult = deferred("headgate.spark.dml.dml_metrics", "OperationResult")
+    Merge = deferred("headgate.spark.dml.merge.merge", "Merge")
+    logical_columns = deferred("headgate.spark.parquet", "logical_columns")
+    change_feed, scan = deferred("headgate.spark.scan", "change_feed", "scan")
+    kind = deferred("headgate.spark.session", "kind")
+    sink = deferred("headgate.spark.streaming", "sink")
+    append_overwrite, explain = deferred("headgate.spark.write", "append_overwrite", "explain")
+    WritePlan = deferred("headgate.spark.write.explain", "WritePlan")
+    AtTimestamp, VersionRange = deferred("headgate.table.read.change_files", "AtTimestamp", "VersionRange")
 
 
 def _alteration(table: "Table") -> TableAlteration:

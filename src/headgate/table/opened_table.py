@@ -4,10 +4,12 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from headgate.catalog.ports.integrity import TableBooks
 from headgate.catalog.ports.maintenance import Maintenance
 from headgate.clock import World
+from headgate.deferred import deferred
 from headgate.errors import ConflictError, InvalidRequest, TableNotFound, UnsupportedFeature, UserError
 from headgate.protocol import table_features
 from headgate.protocol.actions import Commit, DomainMetadata, EpochMillis, Metadata, Protocol, Version
@@ -22,13 +24,9 @@ from headgate.storage.store import Store
 from headgate.table import authority, transaction
 from headgate.table.commit import catalog_hints, domain_change, loop
 from headgate.table.commit.background import PostCommitScheduler
-from headgate.table.commit.loop import CommitResult
 from headgate.table.commit.post_commit import LogUpkeep
 from headgate.table.commit.read_set import ReadObserver
 from headgate.table.committer import Committer, Frontier
-from headgate.table.integrity import check
-from headgate.table.integrity import repair as integrity_repair
-from headgate.table.integrity.check import IntegrityReport, IntegritySubject
 from headgate.table.known_snapshots import KnownSnapshots
 from headgate.table.location import CatalogIdentity, NewFolder
 from headgate.table.read import change_files, checksum_files, history, log_reader, snapshot
@@ -38,8 +36,16 @@ from headgate.table.read.history import HistoryEntry
 from headgate.table.read.live_files import UNREAD, LiveFiles
 from headgate.table.read.snapshot import Snapshot, TableDescription
 from headgate.table.transaction import Change, Transaction
-from headgate.table.upkeep import checkpoint_writer, log_cleanup, log_compaction
 from headgate.table.upkeep.permissions import MaintenanceGuard, PathGuard, PermittedSnapshot
+
+if TYPE_CHECKING:
+    from headgate.table.integrity import check as integrity
+    from headgate.table.integrity import repair as integrity_repair
+    from headgate.table.upkeep import checkpoint_writer, log_cleanup, log_compaction
+else:
+    integrity, integrity_repair = deferred("headgate.table.integrity", "check", "repair")
+    checkpoint_writer, log_cleanup = deferred("headgate.table.upkeep", "checkpoint_writer", "log_cleanup")
+    log_compaction = deferred("headgate.table.upkeep", "log_compaction")
 
 _MOST_PENDING = 1_000
 
@@ -62,8 +68,7 @@ class OpenedTable:
         member: CatalogIdentity | None = None,
     ) -> None:
         self.location = location
-        self.store = store
-        self.world = world
+        self.store, self.world = store, world
         self.guard = guard or PathGuard(committer, store, world)
         self._committer = committer
         self._after_commit = after_commit
@@ -166,7 +171,9 @@ class OpenedTable:
         """Commit what an operation decided from ``base``; the version it became."""
         if self.member is not None and self.member.txn_id is not None:
             change = replace(change, written_as=None)  # that is what all of them will be together
-        file_time = self._file_time(base.version) if change.enables_in_commit_timestamps(base.state) else None
+        written = file_names.published_path(base.version)
+        enables = change.enables_in_commit_timestamps(base.state)
+        file_time = EpochMillis(self.store.head(written).modified_ms) if enables else None
         txn = transaction.begin(
             base.state, change, world=self.world, handlers=self._handlers, file_time=file_time
         )
@@ -178,7 +185,7 @@ class OpenedTable:
         self.committed(txn, base, done)
         return done.version
 
-    def committed(self, txn: Transaction, base: Snapshot, done: CommitResult) -> None:
+    def committed(self, txn: Transaction, base: Snapshot, done: loop.CommitResult) -> None:
         """Take note that a transaction which began at ``base`` was ratified, and do what follows a commit."""
         # Under a txnId of the caller's, an earlier run may be the one that was ratified, with other content.
         if done.since_base and txn.change.txn_id is None:
@@ -295,20 +302,19 @@ class OpenedTable:
 
     def check(
         self, name: str, *, keeper: TableBooks | None = None, data: bool = True, repair: bool = False
-    ) -> IntegrityReport:
+    ) -> "integrity.IntegrityReport":
         """Whether the table is whole: its log, its files and, with its ``keeper``, the catalog's books."""
-        subject = IntegritySubject(name, self.location, self.store, self._committer, self.world, keeper)
+        table = integrity.IntegritySubject(
+            name, self.location, self.store, self._committer, self.world, keeper
+        )
         if not repair:
-            return check.check_table(subject, data=data)
+            return integrity.check_table(table, data=data)
         self._known.forget()
-        return integrity_repair.check_and_repair(subject, data=data)
+        return integrity_repair.check_and_repair(table, data=data)
 
     def close(self) -> None:
         """Publish what still waits."""
         self._after_commit.close()
-
-    def _file_time(self, version: Version) -> EpochMillis:
-        return EpochMillis(self.store.head(file_names.published_path(version)).modified_ms)
 
     def _bounded(self, advanced: Snapshot) -> Snapshot:
         """A writer that never looks at the files must not keep every commit it made for the day it does."""
@@ -384,17 +390,11 @@ class OpenedTable:
 
     def _check(self, loaded: Snapshot, frontier: Frontier) -> None:
         protocol = loaded.state.protocol
-        others = protocol.is_catalog_managed is not frontier.managed
-        if others and self._is_managed_now(loaded, frontier) is frontier.managed:
-            others = False  # it has changed hands since
-        if others:
-            raise authority.wrong_decider_error(self.location, protocol)
+        if protocol.is_catalog_managed is not frontier.managed:
+            newest = snapshot.load_snapshot(self.store, frontier, known=loaded).state.protocol
+            if newest.is_catalog_managed is not frontier.managed:  # else it has changed hands since
+                raise authority.wrong_decider_error(self.location, protocol)
         self._check_readable(protocol, loaded.state.metadata)
 
     def _check_readable(self, protocol: Protocol, metadata: Metadata) -> None:
         table_features.check_readable(protocol, metadata, previews=self._settings.read_previews)
-
-    def _is_managed_now(self, older: Snapshot, frontier: Frontier) -> bool:
-        """Whether a catalog manages the table, whatever it was at this version."""
-        newest = snapshot.load_snapshot(self.store, frontier, known=older)
-        return newest.state.protocol.is_catalog_managed

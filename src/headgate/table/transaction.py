@@ -6,8 +6,10 @@ Losing a race gives a new transaction, rebased onto the winners, with the same t
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from headgate.clock import World
+from headgate.deferred import deferred
 from headgate.errors import ConcurrentWrite, CorruptLog
 from headgate.protocol.actions import (
     Action,
@@ -19,14 +21,19 @@ from headgate.protocol.actions import (
     TxnId,
     Version,
 )
-from headgate.protocol.conflicts import rebase
 from headgate.protocol.domains.rules import Handlers
 from headgate.protocol.features import row_tracking
 from headgate.protocol.log import codec, in_commit_timestamps
 from headgate.protocol.log.replay import State
 from headgate.protocol.transaction.attempt import BLIND, Attempt, ReadSet
 from headgate.protocol.transaction.row_access import TouchedRows
-from headgate.protocol.transaction.txn_ids import ProposedTxn
+
+if TYPE_CHECKING:
+    from headgate.protocol.conflicts import rebase
+    from headgate.protocol.transaction.txn_ids import ProposedTxn
+else:
+    rebase = deferred("headgate.protocol.conflicts", "rebase")
+    ProposedTxn = deferred("headgate.protocol.transaction.txn_ids", "ProposedTxn")
 
 ENGINE = "Headgate/0.1.0"
 

@@ -10,26 +10,35 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from headgate.arrow import row_filter
 from headgate.arrow.read import file_columns
 from headgate.arrow.read.data_file import FileReader, LiveFile
+from headgate.deferred import deferred
 from headgate.errors import InvalidRequest
 from headgate.protocol.actions import DeletionVector
 from headgate.protocol.log.deletion_vectors import DeletedRows
-from headgate.protocol.predicates import from_sql
 from headgate.protocol.predicates.tree import Predicate
 from headgate.protocol.schema.types import Field, Struct
-from headgate.protocol.stats import data_skipping
 from headgate.spelling import did_you_mean
 from headgate.storage.parallel_reads import ParallelReads
 from headgate.storage.store import Store
-from headgate.table.data_files import deleted_rows
 from headgate.table.opened_table import OpenedTable
 from headgate.table.read import arrow_memory
 from headgate.table.read.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from headgate.arrow import row_filter
+    from headgate.protocol.predicates import from_sql
+    from headgate.protocol.stats import data_skipping
+    from headgate.table.data_files import deleted_rows
+else:
+    row_filter = deferred("headgate.arrow", "row_filter")
+    from_sql = deferred("headgate.protocol.predicates", "from_sql")
+    data_skipping = deferred("headgate.protocol.stats", "data_skipping")
+    deleted_rows = deferred("headgate.table.data_files", "deleted_rows")
 
 _READERS = min(8, os.cpu_count() or 1)
 _FILES_AT_ONCE = 64

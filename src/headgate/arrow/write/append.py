@@ -15,7 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from headgate.arrow.write import incoming_rows, new_files
-from headgate.arrow.write.append_plan import AppendPlan, AppendPlans, PlanRequest
+from headgate.arrow.write.append_plan import AppendPlan, PlanRequest
+from headgate.arrow.write.append_plans import AppendPlans
 from headgate.arrow.write.new_files import NewFiles
 from headgate.errors import (
     ConflictError,

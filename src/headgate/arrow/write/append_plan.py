@@ -1,11 +1,8 @@
 """How are rows of these columns appended to this table? Worked out once, for all batches that look alike.
 
-Checking the columns, parsing rules and expressions, and finding out how files are to be takes far longer than
-a row: so whoever holds a table keeps the last plans.
+Whoever holds a table keeps the last plans (``append_plans.py``).
 """
 
-import threading
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -18,7 +15,6 @@ from headgate.arrow.write.fill_columns import ColumnFill, FillInput
 from headgate.arrow.write.new_files import FileShape
 from headgate.arrow.write.row_rules import RowRule
 from headgate.clock import World
-from headgate.protocol.actions import Metadata, Protocol
 from headgate.protocol.domains import lifecycle
 from headgate.protocol.features import clustering, identity_columns
 from headgate.protocol.metadata.implicit_changes import MetadataOutcome, WriteIntent
@@ -29,8 +25,6 @@ from headgate.protocol.schema.types import Struct
 from headgate.table.commit import prepared_write
 from headgate.table.commit.prepared_write import PreparedWrite
 from headgate.table.read.snapshot import Snapshot
-
-_MOST = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,30 +67,6 @@ class AppendPlan:
         return pa.table(dict(columns))
 
 
-class AppendPlans:
-    """The last plans of a table; safe to share between threads."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._kept: OrderedDict[object, tuple[Metadata, Protocol, AppendPlan]] = OrderedDict()
-
-    def find(self, world: World, base: Snapshot, asked: PlanRequest, zone: Callable[[], str]) -> AppendPlan:
-        """The plan for rows of these columns, from this version on."""
-        state = base.state
-        clustered = _clustering(base) if state.domains else ()
-        key = (asked.incoming, asked.merges, asked.partition_by, asked.cluster_by, asked.casts, clustered)
-        known = self._kept.get(key)
-        if known is not None and known[0] is state.metadata and known[1] is state.protocol:
-            return known[2].at(base)
-        made = make_plan(world, base, asked, zone)
-        if made.keeps_metadata:
-            with self._lock:
-                self._kept[key] = (state.metadata, state.protocol, made)
-                if len(self._kept) > _MOST:
-                    self._kept.popitem(last=False)
-        return made
-
-
 def make_plan(world: World, base: Snapshot, asked: PlanRequest, zone: Callable[[], str]) -> AppendPlan:
     """What an append does; raises if it cannot be."""
     brought = enforcement.check_row_schema(arrow_types.log_schema(asked.incoming))
@@ -110,11 +80,11 @@ def make_plan(world: World, base: Snapshot, asked: PlanRequest, zone: Callable[[
         lossless_casts.check_castable(brought, schema)
     fills, computed = fill_columns.plan_fills(schema, asked.incoming, zone)
     rules = row_rules.plan_rules(schema, metadata, computed, zone)
-    shape = new_files.file_shape(metadata, schema, _clustering(base))
+    shape = new_files.file_shape(metadata, schema, clustering_of(base))
     return AppendPlan(prepared, schema, fills, rules, shape)
 
 
-def _clustering(base: Snapshot) -> tuple[Path, ...]:
+def clustering_of(base: Snapshot) -> tuple[Path, ...]:
     return tuple(lifecycle.clustering_columns(base.state.domains))
 
 

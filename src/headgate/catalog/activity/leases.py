@@ -28,10 +28,10 @@ from sqlalchemy import (
     true,
     update,
 )
-from sqlalchemy.dialects import postgresql, sqlite
 
 from headgate.catalog.database import shared_clock
 from headgate.catalog.database.engine import Database
+from headgate.catalog.database.upsert import insert_or_update
 from headgate.catalog.ports.access import OWNER, Principal, Privilege
 from headgate.catalog.ports.commits import TableId
 from headgate.catalog.ports.directory_copy import LIVE
@@ -236,8 +236,7 @@ class Leases:
 
     def _fence(self, db: Connection, subject: str) -> Row[Any]:
         """The next token of a subject; whoever wants one waits until this transaction ends."""
-        add = postgresql.insert if db.dialect.name != "sqlite" else sqlite.insert
-        upsert: Any = add(fences).values(subject=subject, token=1, first_version=0, vacuumed_ms=0)
+        upsert = insert_or_update(db, fences).values(subject=subject, token=1, first_version=0, vacuumed_ms=0)
         return db.execute(
             upsert.on_conflict_do_update(
                 index_elements=["subject"], set_={"token": fences.c.token + 1}

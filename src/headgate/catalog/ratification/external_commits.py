@@ -18,25 +18,35 @@ has that commit as its winner.
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection
 
 from headgate.catalog.access.commit_policies import Proposer
 from headgate.catalog.database.engine import Database
-from headgate.catalog.ports.access import EXTERNAL
+from headgate.catalog.ports.access import EXTERNAL, Principal
 from headgate.catalog.ports.commits import TableId
 from headgate.catalog.ports.policies import CommitPolicy
-from headgate.catalog.ratification import external_review
-from headgate.catalog.ratification.external_review import CommitOrigin, ExternalReview
 from headgate.catalog.ratification.partitioning_cache import PartitioningCache
 from headgate.catalog.ratification.published_probe import PublishedProbe
 from headgate.catalog.ratification.ratify import Candidate
 from headgate.catalog.store import commit_store, table_not_found
 from headgate.catalog.store.commit_store import KnownTable
 from headgate.clock import World
+from headgate.deferred import deferred
 from headgate.errors import CorruptLog, HeadgateError, InvalidRequest, NotAllowed, ObjectNotFound, UserError
 from headgate.protocol.actions import TxnId, Version
 from headgate.protocol.log import file_names
+from headgate.storage.store import Store
+
+if TYPE_CHECKING:
+    from headgate.catalog.ratification import external_review
+    from headgate.catalog.ratification.external_review import CommitOrigin, ExternalReview
+else:
+    external_review = deferred("headgate.catalog.ratification", "external_review")
+    CommitOrigin, ExternalReview = deferred(
+        "headgate.catalog.ratification.external_review", "CommitOrigin", "ExternalReview"
+    )
 
 Policies = Mapping[str, CommitPolicy]
 
@@ -147,6 +157,11 @@ class ExternalCommitImporter:
                 and self._latest(table_id) == latest
             ):
                 raise self._no_version(known.location, following)  # nobody else took it in meanwhile either
+
+    def set_aside(self, table_id: TableId, store: Store, version: Version, by: Principal) -> str:
+        """Move a version that is in the way out of it, on somebody's behalf; where it is then."""
+        review = ExternalReview(self.database, self.world, self.partitionings)
+        return review.set_aside(table_id, store, version, by)
 
     def _latest(self, table_id: TableId) -> Version:
         with self.database.reading() as db:

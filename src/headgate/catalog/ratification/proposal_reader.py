@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from headgate.catalog.access import commit_policies
 from headgate.catalog.access.commit_policies import Proposer
@@ -10,8 +11,13 @@ from headgate.catalog.ports.access import OWNER, Principal, Privilege
 from headgate.catalog.ports.commits import InlineCommit, Proposal, StagedCommit
 from headgate.catalog.ratification.ratify import Candidate
 from headgate.catalog.store import commit_store, grant_store, table_not_found, transfer_store
-from headgate.catalog.validation import staged_commits, validation
+from headgate.deferred import deferred
 from headgate.storage.store import Store
+
+if TYPE_CHECKING:
+    from headgate.catalog.validation import staged_commits, validation
+else:
+    staged_commits, validation = deferred("headgate.catalog.validation", "staged_commits", "validation")
 
 
 @dataclass(frozen=True, slots=True)

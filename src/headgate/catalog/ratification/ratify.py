@@ -14,6 +14,7 @@ and two rows are inserted. C is told of 9 and 10 only because they are ratified 
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection
 
@@ -34,14 +35,11 @@ from headgate.catalog.ports.commits import (
 )
 from headgate.catalog.ports.events import operation_name
 from headgate.catalog.ports.recovery import StoredCommit
-from headgate.catalog.ratification.gate import Gate, ratified_elsewhere
 from headgate.catalog.ratification.partitioning_cache import PartitioningCache
 from headgate.catalog.store import commit_store, new_commits, table_state, transfer_store
 from headgate.catalog.store.commit_store import KnownTable
 from headgate.catalog.store.new_commits import NewCommits
-from headgate.catalog.validation import timestamp_rules, validation
-from headgate.catalog.validation.timestamp_rules import ProposedTimestamp
-from headgate.catalog.validation.validation import CheckedContent
+from headgate.deferred import deferred
 from headgate.errors import (
     CatalogUnavailable,
     CommitUnknown,
@@ -52,6 +50,17 @@ from headgate.errors import (
 )
 from headgate.protocol.actions import Commit, EpochMillis, TxnId, Version
 from headgate.protocol.log.timestamps import next_in_commit_timestamp
+
+if TYPE_CHECKING:
+    from headgate.catalog.ratification.gate import Gate, ratified_elsewhere
+    from headgate.catalog.validation import timestamp_rules, validation
+    from headgate.catalog.validation.timestamp_rules import ProposedTimestamp
+    from headgate.catalog.validation.validation import CheckedContent
+else:
+    Gate, ratified_elsewhere = deferred("headgate.catalog.ratification.gate", "Gate", "ratified_elsewhere")
+    timestamp_rules, validation = deferred("headgate.catalog.validation", "timestamp_rules", "validation")
+    ProposedTimestamp = deferred("headgate.catalog.validation.timestamp_rules", "ProposedTimestamp")
+    CheckedContent = deferred("headgate.catalog.validation.validation", "CheckedContent")
 
 Answer = Ratified | Lost[RatifiedCommit] | Unknown | HeadgateError
 """An error is an answer too, for one proposal: it is raised to whoever made that one."""

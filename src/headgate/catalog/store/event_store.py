@@ -33,8 +33,8 @@ from sqlalchemy import (
     union_all,
     update,
 )
-from sqlalchemy.dialects import postgresql, sqlite
 
+from headgate.catalog.database.upsert import insert_or_update
 from headgate.catalog.ports.commits import TableId
 from headgate.catalog.ports.directory_copy import STAGING
 from headgate.catalog.ports.events import Event, EventKind
@@ -137,7 +137,7 @@ def record_event(db: Connection, happened: NewEvent, *, now_ms: int) -> None:
 
 def record_incident(db: Connection, incident: str, happened: NewEvent, *, now_ms: int) -> bool:
     """Tell of something unless it was told under the same ``incident`` before; whether it was told now."""
-    row = _insert(db, incidents).values(incident=incident, at_ms=now_ms)
+    row = insert_or_update(db, incidents).values(incident=incident, at_ms=now_ms)
     if db.scalar(row.on_conflict_do_nothing().returning(incidents.c.incident)) is None:
         return False
     record_event(db, happened, now_ms=now_ms)
@@ -235,7 +235,7 @@ def assign_cursors(db: Connection, *, now_ms: int) -> bool:
         db.execute(delete(outbox).where(outbox.c.id.in_(told)))
     marks = {row.table_id: row.version for row in rows if row.id is None}
     if marks:
-        upsert = _insert(db, event_marks)
+        upsert = insert_or_update(db, event_marks)
         upsert = upsert.on_conflict_do_update(
             index_elements=["table_id"], set_={"version": upsert.excluded.version}
         )
@@ -251,11 +251,6 @@ def _by_time(rows: Sequence[Row[Any]]) -> list[Row[Any]]:
         reached[row.table_id] = max(row.at_ms, reached.get(row.table_id, row.at_ms))
         moments.append(reached[row.table_id])
     return [rows[index] for index in sorted(range(len(rows)), key=moments.__getitem__)]
-
-
-def _insert(db: Connection, table: Table) -> Any:
-    """An insert that can say what is to happen on a conflict; each dialect has its own."""
-    return (sqlite.insert if db.dialect.name == "sqlite" else postgresql.insert)(table)
 
 
 def events_after(
@@ -308,7 +303,7 @@ def count_cursors(db: Connection, prefix: str) -> int:
 
 def save_cursor(db: Connection, name: str, cursor: int, *, now_ms: int) -> None:
     """Remember how far a follower has come; never back, should two go by one name."""
-    upsert = _insert(db, event_cursors).values(name=name, cursor=cursor, stored_ms=now_ms)
+    upsert = insert_or_update(db, event_cursors).values(name=name, cursor=cursor, stored_ms=now_ms)
     db.execute(
         upsert.on_conflict_do_update(
             index_elements=["name"],

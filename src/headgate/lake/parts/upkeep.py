@@ -3,20 +3,36 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from pyspark.sql import Column, SparkSession
 
+from headgate.deferred import deferred
 from headgate.protocol.domains.rules import DomainSettings
-from headgate.spark.calls import moments
-from headgate.spark.dml.dml_metrics import OperationResult
-from headgate.spark.optimize import optimize
-from headgate.spark.session import kind
-from headgate.table.alter import restore
-from headgate.table.alter.restore import RestoreResult
-from headgate.table.maintenance import symlink_manifests, vacuum
+from headgate.table.maintenance import symlink_manifests
 from headgate.table.maintenance.symlink_manifests import GeneratedManifests
-from headgate.table.maintenance.vacuum import VacuumOptions, VacuumResult
 from headgate.table.opened_table import OpenedTable
+
+if TYPE_CHECKING:
+    from headgate.spark.calls import moments
+    from headgate.spark.dml.dml_metrics import OperationResult
+    from headgate.spark.optimize import optimize
+    from headgate.spark.session import kind
+    from headgate.table.alter import restore
+    from headgate.table.alter.restore import RestoreResult
+    from headgate.table.maintenance import vacuum
+    from headgate.table.maintenance.vacuum import VacuumOptions, VacuumResult
+else:
+    moments = deferred("headgate.spark.calls", "moments")
+    OperationResult = deferred("headgate.spark.dml.dml_metrics", "OperationResult")
+    optimize = deferred("headgate.spark.optimize", "optimize")
+    kind = deferred("headgate.spark.session", "kind")
+    restore = deferred("headgate.table.alter", "restore")
+    RestoreResult = deferred("headgate.table.alter.restore", "RestoreResult")
+    vacuum = deferred("headgate.table.maintenance", "vacuum")
+    VacuumOptions, VacuumResult = deferred(
+        "headgate.table.maintenance.vacuum", "VacuumOptions", "VacuumResult"
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,33 +10,52 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as F
 
 from headgate import tracing
+from headgate.deferred import deferred
 from headgate.errors import InvalidRequest, StorageError, StorageUnavailable
 from headgate.protocol.actions import AddCdcFile, AddFile, EpochMillis, Metadata, TxnId
 from headgate.protocol.features import identity_columns
 from headgate.protocol.schema.column_mapping import Path
 from headgate.protocol.schema.types import Field, Primitive
 from headgate.protocol.stats.indexed_columns import indexed_paths
-from headgate.spark.calls import errors
-from headgate.spark.data_files import partition_folders, physical_columns
-from headgate.spark.data_files.physical_columns import PhysicalRows
 from headgate.spark.jvm import call_sites
-from headgate.spark.parquet import footers, parquet_options
-from headgate.spark.rules import checks
-from headgate.spark.rules import identity_columns as spark_identity
-from headgate.spark.rules.checks import RowConstraint
-from headgate.spark.session import hadoop_paths, kind, observation, vended_access
+from headgate.spark.parquet import parquet_options
 from headgate.spark.session import schema as spark_schema
 from headgate.storage import location_spelling
-from headgate.storage.fsync import sync_files, sync_while_writing
 from headgate.storage.locate import is_local
 from headgate.storage.store import ObjectMeta, Store
 from headgate.table.location import TableLocation
+
+if TYPE_CHECKING:
+    from headgate.spark.calls import errors
+    from headgate.spark.data_files import partition_folders, physical_columns
+    from headgate.spark.data_files.physical_columns import PhysicalRows
+    from headgate.spark.parquet import footers
+    from headgate.spark.rules import checks
+    from headgate.spark.rules import identity_columns as spark_identity
+    from headgate.spark.rules.checks import RowConstraint
+    from headgate.spark.session import hadoop_paths, kind, observation, vended_access
+    from headgate.storage.fsync import sync_files, sync_while_writing
+else:
+    errors = deferred("headgate.spark.calls", "errors")
+    partition_folders, physical_columns = deferred(
+        "headgate.spark.data_files", "partition_folders", "physical_columns"
+    )
+    PhysicalRows = deferred("headgate.spark.data_files.physical_columns", "PhysicalRows")
+    footers = deferred("headgate.spark.parquet", "footers")
+    checks = deferred("headgate.spark.rules", "checks")
+    spark_identity = deferred("headgate.spark.rules", "identity_columns")
+    RowConstraint = deferred("headgate.spark.rules.checks", "RowConstraint")
+    hadoop_paths, kind, observation, vended_access = deferred(
+        "headgate.spark.session", "hadoop_paths", "kind", "observation", "vended_access"
+    )
+    sync_files, sync_while_writing = deferred("headgate.storage.fsync", "sync_files", "sync_while_writing")
 
 _MARK_SUCCESS = "mapreduce.fileoutputcommitter.marksuccessfuljobs"
 _SUCCESS = ("_SUCCESS", "._SUCCESS.crc")

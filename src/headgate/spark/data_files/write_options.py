@@ -2,17 +2,22 @@
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 from pyspark.sql import Column, SparkSession
 
+from headgate.deferred import deferred
 from headgate.errors import InvalidRequest
 from headgate.protocol import property_values
 from headgate.protocol.domains.rules import SINCE_WITHOUT_DOMAINS, DomainSettings
 from headgate.spark.calls import arguments
 from headgate.spark.data_files import data_file_writer, option_rows
-from headgate.spark.data_files.epoch_metrics import Epoch
 from headgate.spark.data_files.option_rows import DYNAMIC, STATIC, WriteKind
+
+if TYPE_CHECKING:
+    from headgate.spark.data_files.epoch_metrics import Epoch
+else:
+    Epoch = deferred("headgate.spark.data_files.epoch_metrics", "Epoch")
 
 AUTO_MERGE = "spark.databricks.delta.schema.autoMerge.enabled"
 USER_METADATA = "spark.databricks.delta.commitInfo.userMetadata"

@@ -3,18 +3,24 @@
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyspark.errors import PySparkValueError
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
+from headgate.deferred import deferred
 from headgate.errors import InvalidRequest, UnsupportedFeature
-from headgate.protocol.metadata import column_ddl
-from headgate.protocol.metadata.column_ddl import DeclaredColumns
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.types import Field, Primitive, Struct, as_nullable, with_structs
+
+if TYPE_CHECKING:
+    from headgate.protocol.metadata import column_ddl
+    from headgate.protocol.metadata.column_ddl import DeclaredColumns
+else:
+    column_ddl = deferred("headgate.protocol.metadata", "column_ddl")
+    DeclaredColumns = deferred("headgate.protocol.metadata.column_ddl", "DeclaredColumns")
 
 SchemaLike = DataFrame | StructType | str
 """Columns as a user says them: a DataFrame's, a Spark schema, or DDL such as ``id BIGINT, name STRING``."""

@@ -6,25 +6,34 @@ again after a crash it repeats the last batch, which is then found to be there a
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame
 from typing_extensions import override
 
+from headgate.deferred import deferred
 from headgate.errors import InvalidRequest, SchemaMismatch, TableNotFound
 from headgate.protocol.actions import Version
 from headgate.protocol.schema.types import Array, DataType, Map, Primitive, Struct
 from headgate.spark.calls.user_calls import user_calls
-from headgate.spark.data_files.epoch_metrics import Epoch
 from headgate.spark.data_files.write_options import WriteOptions
-from headgate.spark.scan import self_reads
-from headgate.spark.scan.scan_marks import ScanMark
-from headgate.spark.streaming import query_identity
 from headgate.spark.streaming.stream_options import StreamOptions
-from headgate.spark.write import append_overwrite
 from headgate.spark.write.save import SaveRequest, save
 from headgate.table.alter.create import TableDefinition
 from headgate.table.opened_table import OpenedTable
+
+if TYPE_CHECKING:
+    from headgate.spark.data_files.epoch_metrics import Epoch
+    from headgate.spark.scan import self_reads
+    from headgate.spark.scan.scan_marks import ScanMark
+    from headgate.spark.streaming import query_identity
+    from headgate.spark.write import append_overwrite
+else:
+    Epoch = deferred("headgate.spark.data_files.epoch_metrics", "Epoch")
+    self_reads = deferred("headgate.spark.scan", "self_reads")
+    ScanMark = deferred("headgate.spark.scan.scan_marks", "ScanMark")
+    query_identity = deferred("headgate.spark.streaming", "query_identity")
+    append_overwrite = deferred("headgate.spark.write", "append_overwrite")
 
 TableFactory = Callable[[TableDefinition, DataFrame, WriteOptions], OpenedTable]
 

@@ -2,19 +2,30 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame, SparkSession
 from typing_extensions import Unpack
 
 from headgate.calls.faces import load_face
-from headgate.spark.scan import binders
-from headgate.spark.session import kind
-from headgate.spark.streaming import read_stream_options, stream_source
+from headgate.deferred import deferred
 from headgate.spark.streaming.micro_batch import Destination
-from headgate.spark.streaming.read_option_rows import check_not_refused
-from headgate.spark.streaming.read_stream_options import StreamReadKwargs
 from headgate.table.opened_table import OpenedTable
+
+if TYPE_CHECKING:
+    from headgate.spark.scan import binders
+    from headgate.spark.session import kind
+    from headgate.spark.streaming import read_stream_options, stream_source
+    from headgate.spark.streaming.read_option_rows import check_not_refused
+    from headgate.spark.streaming.read_stream_options import StreamReadKwargs
+else:
+    binders = deferred("headgate.spark.scan", "binders")
+    kind = deferred("headgate.spark.session", "kind")
+    read_stream_options, stream_source = deferred(
+        "headgate.spark.streaming", "read_stream_options", "stream_source"
+    )
+    check_not_refused = deferred("headgate.spark.streaming.read_option_rows", "check_not_refused")
+    StreamReadKwargs = deferred("headgate.spark.streaming.read_stream_options", "StreamReadKwargs")
 
 _PYTHON_SOURCE = "headgate.data_source.table_frames"
 

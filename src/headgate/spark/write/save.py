@@ -2,19 +2,25 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Literal, TypeVar, get_args
 
 from pyspark.sql import DataFrame
 
+from headgate.deferred import deferred
 from headgate.errors import InvalidRequest, TableExists, TableNotFound, UserError
 from headgate.spark.data_files import data_file_writer
 from headgate.spark.data_files.write_options import WriteOptions
-from headgate.spark.session import table_defaults
-from headgate.spark.write import append_overwrite, create_as
 from headgate.table.alter import create
 from headgate.table.alter.create import TableDefinition
 from headgate.table.location import NewTableLocation
 from headgate.table.opened_table import OpenedTable
+
+if TYPE_CHECKING:
+    from headgate.spark.session import table_defaults
+    from headgate.spark.write import append_overwrite, create_as
+else:
+    table_defaults = deferred("headgate.spark.session", "table_defaults")
+    append_overwrite, create_as = deferred("headgate.spark.write", "append_overwrite", "create_as")
 
 SaveMode = Literal["error", "ignore", "append", "overwrite"]
 Made = TypeVar("Made")

@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from headgate.clock import World
+from headgate.deferred import deferred
 from headgate.errors import InvalidRequest, ObjectExists, TableExists
 from headgate.protocol import protocol_upgrade, table_features
 from headgate.protocol.actions import (
@@ -20,32 +22,39 @@ from headgate.protocol.actions import (
 )
 from headgate.protocol.domains import rules
 from headgate.protocol.domains.rules import DomainSettings
-from headgate.protocol.features import (
-    clustering,
-    coordinated_commits,
-    coordinator_properties,
-    identity_columns,
-    row_tracking,
-)
-from headgate.protocol.features.coordinator_properties import PropertyCommand
+from headgate.protocol.features import coordinated_commits, identity_columns, row_tracking
 from headgate.protocol.log import codec, file_names, in_commit_timestamps
 from headgate.protocol.log.replay import State
-from headgate.protocol.metadata import (
-    alter_properties,
-    declared_constraints,
-    session_defaults,
-    stored_expressions,
-)
+from headgate.protocol.metadata import alter_properties
 from headgate.protocol.metadata.alter_properties import PropertyChanges
-from headgate.protocol.metadata.implicit_changes import check_partitioning, normalize_partition_columns
-from headgate.protocol.schema import column_ids, column_mapping, enforcement
+from headgate.protocol.schema import column_mapping, enforcement
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.column_mapping import ColumnMappingMode
 from headgate.protocol.schema.types import Struct
 from headgate.protocol.transaction.attempt import BLIND, Attempt
-from headgate.storage import conditional_put_probe
 from headgate.storage.store import Store
 from headgate.table.transaction import ENGINE, Operation
+
+if TYPE_CHECKING:
+    from headgate.protocol.features import clustering, coordinator_properties
+    from headgate.protocol.features.coordinator_properties import PropertyCommand
+    from headgate.protocol.metadata import declared_constraints, session_defaults, stored_expressions
+    from headgate.protocol.metadata.implicit_changes import check_partitioning, normalize_partition_columns
+    from headgate.protocol.schema import column_ids
+    from headgate.storage import conditional_put_probe
+else:
+    clustering, coordinator_properties = deferred(
+        "headgate.protocol.features", "clustering", "coordinator_properties"
+    )
+    PropertyCommand = deferred("headgate.protocol.features.coordinator_properties", "PropertyCommand")
+    declared_constraints, session_defaults, stored_expressions = deferred(
+        "headgate.protocol.metadata", "declared_constraints", "session_defaults", "stored_expressions"
+    )
+    check_partitioning, normalize_partition_columns = deferred(
+        "headgate.protocol.metadata.implicit_changes", "check_partitioning", "normalize_partition_columns"
+    )
+    column_ids = deferred("headgate.protocol.schema", "column_ids")
+    conditional_put_probe = deferred("headgate.storage", "conditional_put_probe")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,11 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from headgate.catalog.ports.commits import TableId, Tail
 from headgate.catalog.ports.serving import ChecksumContent, LoadedTable, LogHints, ReaderCatalog
+from headgate.deferred import deferred
 from headgate.errors import HeadgateError
 from headgate.protocol.actions import EpochMillis, Version
 from headgate.protocol.log import file_names
@@ -21,7 +23,11 @@ from headgate.protocol.log.replay import State
 from headgate.protocol.log.version_checksum import FileTotals
 from headgate.storage.store import Store
 from headgate.table.committer import AcceptsLogHints, Committer
-from headgate.table.upkeep.checkpoint_writer import WrittenCheckpoint
+
+if TYPE_CHECKING:
+    from headgate.table.upkeep.checkpoint_writer import WrittenCheckpoint
+else:
+    WrittenCheckpoint = deferred("headgate.table.upkeep.checkpoint_writer", "WrittenCheckpoint")
 
 _LOG = logging.getLogger(__name__)
 _FEW = 64

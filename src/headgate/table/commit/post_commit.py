@@ -7,8 +7,10 @@ import logging
 import time
 from collections.abc import Iterator
 from itertools import chain
+from typing import TYPE_CHECKING
 
 from headgate.clock import World
+from headgate.deferred import deferred
 from headgate.errors import HeadgateError, ObjectNotFound, Retry
 from headgate.protocol.actions import Commit, Version
 from headgate.protocol.log import codec, replay, version_checksum
@@ -19,7 +21,11 @@ from headgate.storage.store import Store
 from headgate.table.commit import catalog_hints
 from headgate.table.committer import Committer, Frontier
 from headgate.table.read import checksum_files, log_reader
-from headgate.table.upkeep import checkpoint_writer
+
+if TYPE_CHECKING:
+    from headgate.table.upkeep import checkpoint_writer
+else:
+    checkpoint_writer = deferred("headgate.table.upkeep", "checkpoint_writer")
 
 _LOG = logging.getLogger(__name__)
 _REST = 20
