@@ -16,11 +16,13 @@ from headgate.settings import Settings
 if TYPE_CHECKING:
     from headgate.catalog import targets
     from headgate.catalog.ports.catalog import LakeCatalog
+    from headgate.cli import arrow_start
     from headgate.lake import lake as lakes
     from headgate.lake import lake_recovery
     from headgate.plugins import catalogs
     from headgate.storage import locate
 else:
+    arrow_start = deferred_module("headgate.cli.arrow_start")
     targets = deferred_module("headgate.catalog.targets")
     lakes = deferred_module("headgate.lake.lake")
     lake_recovery = deferred_module("headgate.lake.lake_recovery")
@@ -44,6 +46,7 @@ def open_lake(named: str | None = None) -> Iterator[OpenedLake]:
 
     The one that is named, else the one of the configuration.
     """
+    arrow_start.start_without_pandas()
     around = configuration.current_surroundings()
     choice = configuration.choose_lake(named, around)
     place, token = choice.place, configuration.find_token(choice, around)

@@ -38,7 +38,7 @@ def concat_adds(tables: Iterable[pa.Table]) -> pa.Table:
 def present_adds(add: pa.StructArray, required: str) -> pa.StructArray:
     """The rows that are adds; a slice if these are together, because that copies nothing."""
     valid = pc.is_valid(pc.struct_field(add, required))
-    first = pc.index(valid, pa.scalar(value=True)).as_py()
+    first = pc.index(valid, pa.scalar(value=True, type=pa.bool_())).as_py()
     together = add.slice(max(0, first), valid.true_count)
     if pc.struct_field(together, required).null_count == 0:
         return together
