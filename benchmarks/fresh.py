@@ -15,6 +15,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+import pyarrow as pa
+
 _STATUS = Path("/proc/self/status")
 
 
@@ -62,6 +64,7 @@ def _peak_bytes() -> int:
 def _main(name: str, argument: str) -> None:
     module, _, function = name.partition(":")
     function = getattr(importlib.import_module(module), function)
+    pa.scalar(1)  # with it pyarrow imports pandas, if it is installed
     imported = _peak_bytes()
     began = time.perf_counter()
     answer = function(argument)
