@@ -91,6 +91,12 @@ class Settings:
 
     Then ``lake.table(…).read()`` asks the catalog once. With 0 it is asked again.
     """
+    events_seconds: float = 0.05
+    """How often streams that wait for a commit look for events of their lake, all of them together.
+
+    A commit of this process wakes them at once. Where an answer takes long they look less often, for at most
+    a tenth of the time.
+    """
     require_owner: bool = False
     """Refuse to read a table whose commit owner is not registered, instead of what is published of it."""
     read_published: bool = False

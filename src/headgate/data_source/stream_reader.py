@@ -22,6 +22,7 @@ from headgate.spark.streaming.read_option_rows import ReadKind, parse_read_optio
 from headgate.table.read.live_files import table_as_adds
 from headgate.table.stream import stream_offsets
 from headgate.table.stream.admission import UNLIMITED
+from headgate.table.stream.awaited_offsets import AwaitedOffsets
 from headgate.table.stream.read_options import StreamReadOptions
 from headgate.table.stream.stream_offsets import StreamOffset
 from headgate.table.stream.table_stream import StreamBatch, TableStream
@@ -40,6 +41,8 @@ MARK = "headgateMark"
 _BEGINNING: Mapping[str, Any] = {"begins": True}
 """What Spark is told a stream begins with: where that was, the offset of its first batch says."""
 _EVERYTHING = "ReadAllAvailable"
+_ONLY_RUN = ""
+"""Each run of a query makes a reader of its own."""
 
 
 def stream_options_of(options: Mapping[str, str]) -> StreamReadOptions:
@@ -64,7 +67,8 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def latestOffset(self, start: Any = None, limit: Any = None) -> dict[str, Any]:
         begins = self._begins(start)
         all_of_it = limit is None or type(limit).__name__ == _EVERYTHING
-        end = self._stream.latest_offset(begins, UNLIMITED if all_of_it else None, until=self._until)
+        limits = UNLIMITED if all_of_it else None
+        end = self._offsets.latest_offset(_ONLY_RUN, begins, limits, until=self._until)
         self._first = end.first
         return stream_offsets.to_plain(end)
 
@@ -102,6 +106,10 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def _stream(self) -> TableStream:
         table = self._find()
         return TableStream(table, self._ask(), table.snapshot())
+
+    @cached_property
+    def _offsets(self) -> AwaitedOffsets:
+        return AwaitedOffsets(self._stream)
 
     def _begins(self, start: Any) -> StreamOffset | None:
         if start is None:  # of a version of Spark that does not tell

@@ -26,6 +26,7 @@ from headgate.storage.store import Store
 from headgate.table.catalog_table import CatalogTables
 from headgate.table.commit.background import PostCommitScheduler
 from headgate.table.commit.catalog_managed import ManagedCommitter
+from headgate.table.event_follower import EventFollower
 from headgate.table.opened_table import OpenedTable
 
 DestinationFinder = Callable[[str, Mapping[str, str] | None], Destination]
@@ -42,6 +43,8 @@ class LakeContext:
     after_commit: PostCommitScheduler
     find_destination: DestinationFinder | None
     """None if another process cannot connect to this lake."""
+    follower: EventFollower
+    """Who follows the events of the catalog, for streams."""
 
     def resolve(self, name: str) -> TableEntry:
         """The table that a user calls so."""
@@ -52,8 +55,9 @@ class LakeContext:
     ) -> tuple[ManagedCommitter, OpenedTable]:
         """A table and what commits to it, with what the catalog told when it was loaded."""
         tables = CatalogTables(
-            self.catalog, self.settings, self.world, self.after_commit, domain_handlers.registered
-        )
+            self.catalog, self.settings, self.world, self.after_commit, domain_handlers.registered,
+            self.follower,
+        )  # fmt: skip
         return tables.open(entry, loaded)
 
     def open_table(self, entry: TableEntry) -> OpenedTable:

@@ -41,6 +41,7 @@ from headgate.spark.calls.user_calls import user_call, user_calls
 from headgate.spark.streaming.micro_batch import Destination
 from headgate.storage.locate import is_local, local_path
 from headgate.table.commit.background import PostCommitScheduler
+from headgate.table.event_follower import EventFollower
 
 if TYPE_CHECKING:
     from headgate.lake.pinned import OpenTableCache, TransactionAccess
@@ -109,7 +110,8 @@ class Lake:
         again = None if address is None else partial(_destination, address)
         gathering = catalog.gathering if isinstance(catalog, GathersWrites) else nullcontext
         after_commit = PostCommitScheduler(settings, catalog.copies.write_if_due, gathering)
-        context = LakeContext(catalog, settings, world, after_commit, again)
+        follower = EventFollower(catalog.events, every=settings.events_seconds)
+        context = LakeContext(catalog, settings, world, after_commit, again, follower)
         self._catalog = catalog
         self.address = address
         """How another process connects to it; None if none can."""
@@ -274,6 +276,7 @@ class Lake:
         lake.close()
         """
         self._activity.stop_listening()
+        self._context.follower.close()
         self._context.after_commit.close()
         self._catalog.copies.write_if_changed()
         self._catalog.close()

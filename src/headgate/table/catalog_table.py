@@ -13,6 +13,7 @@ from headgate.settings import Settings
 from headgate.table.commit.background import PostCommitScheduler
 from headgate.table.commit.catalog_hints import CatalogHints
 from headgate.table.commit.catalog_managed import ManagedCommitter
+from headgate.table.event_follower import EventFollower
 from headgate.table.location import CatalogIdentity
 from headgate.table.opened_table import OpenedTable
 from headgate.table.upkeep.permissions import CatalogGuard
@@ -27,6 +28,8 @@ class CatalogTables:
     world: World
     after_commit: PostCommitScheduler
     handlers: Callable[[], Handlers]
+    follower: EventFollower | None = None
+    """Who follows the events of the catalog for those who wait for commits."""
 
     def open(
         self, entry: TableEntry, loaded: LoadedTable | None = None
@@ -53,6 +56,6 @@ class CatalogTables:
             world=self.world,
             handlers=self.handlers,
             guard=CatalogGuard(catalog.permissions, catalog.leases, entry.table_id),
-            member=CatalogIdentity(entry.table_id),
+            member=CatalogIdentity(entry.table_id, events=self.follower),
         )
         return committer, opened

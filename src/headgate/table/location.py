@@ -1,6 +1,6 @@
 """Where a table is, or is to be: what writing its files needs to know."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from headgate.catalog.ports.commits import TableId
@@ -9,6 +9,7 @@ from headgate.clock import World
 from headgate.protocol.actions import TxnId
 from headgate.protocol.transaction import fresh_file_names
 from headgate.storage.store import Store
+from headgate.table.event_follower import EventFollower
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,8 @@ class CatalogIdentity:
     table_id: TableId
     txn_id: TxnId | None = None
     """The transaction of which everything is a part that is written here; else each has its own."""
+    events: EventFollower | None = field(default=None, compare=False, repr=False)
+    """Who follows the events of its catalog, if somebody does."""
 
     def new_folder(self, world: World) -> NewFolder:
         """A folder whose name proves that what is in it is new, to who commits it as this transaction."""

@@ -26,6 +26,7 @@ from headgate.table.commit import catalog_hints, domain_change, loop
 from headgate.table.commit.background import PostCommitScheduler
 from headgate.table.commit.post_commit import LogUpkeep
 from headgate.table.commit.read_set import ReadObserver
+from headgate.table.commit_signals import COMMIT_SIGNALS
 from headgate.table.committer import Committer, Frontier
 from headgate.table.known_snapshots import KnownSnapshots
 from headgate.table.location import CatalogIdentity, NewFolder
@@ -130,11 +131,10 @@ class OpenedTable:
 
     def exists(self) -> bool:
         """Whether there is a table at all."""
-        try:
+        with suppress(TableNotFound):
             self._committer.frontier()
-        except TableNotFound:
-            return False
-        return True
+            return True
+        return False
 
     def unanswered(self) -> str | None:
         """Why who decides its commits could not be asked, so that more may exist; None if they were."""
@@ -187,6 +187,7 @@ class OpenedTable:
 
     def committed(self, txn: Transaction, base: Snapshot, done: loop.CommitResult) -> None:
         """Take note that a transaction which began at ``base`` was ratified, and do what follows a commit."""
+        COMMIT_SIGNALS.tell((base.state.metadata.id,))
         # Under a txnId of the caller's, an earlier run may be the one that was ratified, with other content.
         if done.since_base and txn.change.txn_id is None:
             self._known.advance(self._bounded(base.after(done.since_base)))

@@ -25,6 +25,7 @@ from headgate.table.opened_table import OpenedTable
 from headgate.table.read.live_files import table_as_adds
 from headgate.table.stream import stream_offsets
 from headgate.table.stream.admission import UNLIMITED
+from headgate.table.stream.awaited_offsets import AwaitedOffsets
 from headgate.table.stream.read_options import StreamReadOptions
 from headgate.table.stream.stream_offsets import StreamOffset
 from headgate.table.stream.table_stream import StreamBatch, TableStream
@@ -84,6 +85,7 @@ class _TableSource:
         self._spark, self._stream, self._classes = spark, stream, classes
         self._schema = batch_rows(spark, stream, StreamBatch())._jdf.schema()
         self._mark = scan_marks.new_stream_mark(stream.table.location, stream.columns.version)
+        self._offsets = AwaitedOffsets(stream)
         self._until: dict[str, int] = {}
         self._answers = local()
 
@@ -97,7 +99,8 @@ class _TableSource:
     def latestOffset(self, start: JavaObject | None, limit: JavaObject) -> JavaObject:
         begins = None if start is None else stream_offsets.from_json(start.json())
         limits = UNLIMITED if limit.getClass().getSimpleName() == _EVERYTHING else None
-        end = self._stream.latest_offset(begins, limits, until=self._until.get(self._run()))
+        run = self._run()
+        end = self._offsets.latest_offset(run, begins, limits, until=self._until.get(run))
         return self._keep(self._classes.offset(stream_offsets.to_json(end)))
 
     def getDefaultReadLimit(self) -> JavaObject:
@@ -132,7 +135,9 @@ class _TableSource:
         """Nothing is kept for batches that were read."""
 
     def stop(self) -> None:
-        self._until.pop(self._run(), None)
+        run = self._run()
+        self._until.pop(run, None)
+        self._offsets.forget(run)
 
     def toString(self) -> str:
         return f"headgate {self._stream.table.location} {self._mark.text}"
