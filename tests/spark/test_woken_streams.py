@@ -15,7 +15,7 @@ from headgate.catalog.activity.subscriptions import EventLog
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.ports.events import Event
 from headgate.spark.streaming.stream_source import _TableSource
-from headgate.table import opened_table
+from headgate.table import commit_signals
 from headgate.table.commit_signals import COMMIT_SIGNALS, CommitSignals
 from headgate.table.stream import awaited_offsets
 from tests.support import waiting
@@ -93,7 +93,7 @@ def only_signals(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def from_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is committed is not told to this process, as if another had done it."""
-    monkeypatch.setattr(opened_table, "COMMIT_SIGNALS", CommitSignals())
+    monkeypatch.setattr(commit_signals, "COMMIT_SIGNALS", CommitSignals())
 
 
 def a_table(lake: Lake, name: str = "s.t") -> Table:

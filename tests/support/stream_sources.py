@@ -15,10 +15,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from pyspark.sql import SparkSession
+
 import headgate
 from headgate.spark.streaming.stream_source import _TableSource
 from headgate.table.opened_table import OpenedTable
 from tests.conftest import JAVA
+from tests.support.shared_spark import SparkAddress, join
 from tests.support.streams import _session
 
 PLANNED, ASKED, READ, WRITTEN, COMMITTED, NEXT = POINTS = (
@@ -48,22 +51,33 @@ def run(lake: Path, checkpoint: Path, *, files: int, point: str = NEVER, number:
     return ran.returncode != 0
 
 
-def _main(lake: str, checkpoint: str, files: str, point: str, number: str) -> None:
+def copy_on(address: SparkAddress, run_number: int, *told: str) -> None:
+    """Be the program, in a JVM that outlives it; to be called in a process of its own."""
+    os.setsid()
+    _copy(join(address, run_number), *told)
+
+
+def _main(*told: str) -> None:
+    spark = _session()
+    _copy(spark, *told)
+    spark.stop()
+
+
+def _copy(spark: SparkSession, lake: str, checkpoint: str, files: str, point: str, number: str) -> None:
     def passes(here: str) -> None:
         _passed[here] += 1
         if here == point and _passed[here] == int(number):
             os.killpg(os.getpgrp(), signal.SIGKILL)
 
-    spark = _session()
     _step(_TableSource, "latestOffset", after=lambda: passes(PLANNED))
     _step(_TableSource, "getBatch", before=lambda: passes(ASKED), after=lambda: passes(READ))
     _step(_TableSource, "commit", before=lambda: passes(NEXT))
     _step(OpenedTable, "commit", before=lambda: passes(WRITTEN), after=lambda: passes(COMMITTED))
     with headgate.connect(lake) as opened:
-        first = opened.table("s.source").read_stream(max_files_per_trigger=int(files))
-        stream = first.union(opened.table("s.more").read_stream(max_files_per_trigger=int(files) + 1))
+        first = opened.table("s.source").read_stream(spark=spark, max_files_per_trigger=int(files))
+        more = opened.table("s.more").read_stream(spark=spark, max_files_per_trigger=int(files) + 1)
+        stream = first.union(more)
         opened.write_stream(stream, "s.target", checkpoint=checkpoint, available_now=True).awaitTermination()
-    spark.stop()
 
 
 def _step(

@@ -21,12 +21,11 @@ from headgate.protocol.log.version_checksum import Discrepancy
 from headgate.protocol.predicates.tree import Predicate
 from headgate.settings import Settings
 from headgate.storage.store import Store
-from headgate.table import authority, transaction
+from headgate.table import authority, commit_signals, transaction
 from headgate.table.commit import catalog_hints, domain_change, loop
 from headgate.table.commit.background import PostCommitScheduler
 from headgate.table.commit.post_commit import LogUpkeep
 from headgate.table.commit.read_set import ReadObserver
-from headgate.table.commit_signals import COMMIT_SIGNALS
 from headgate.table.committer import Committer, Frontier
 from headgate.table.known_snapshots import KnownSnapshots
 from headgate.table.location import CatalogIdentity, NewFolder
@@ -187,7 +186,7 @@ class OpenedTable:
 
     def committed(self, txn: Transaction, base: Snapshot, done: loop.CommitResult) -> None:
         """Take note that a transaction which began at ``base`` was ratified, and do what follows a commit."""
-        COMMIT_SIGNALS.tell((base.state.metadata.id,))
+        commit_signals.COMMIT_SIGNALS.tell((base.state.metadata.id,))
         # Under a txnId of the caller's, an earlier run may be the one that was ratified, with other content.
         if done.since_base and txn.change.txn_id is None:
             self._known.advance(self._bounded(base.after(done.since_base)))
