@@ -135,10 +135,10 @@ FEATURES: tuple[Feature, ...] = (
         tolerated=True,
     ),
     Feature(
-        "variantType", reader=True, needed=_VARIANT, used=_VARIANT, can_write=False,
+        "variantType", reader=True, needed=_VARIANT, used=_VARIANT,
         formerly=("variantType-preview",),
     ),
-    Feature("variantType-preview", reader=True, used=_VARIANT, can_write=False),
+    Feature("variantType-preview", reader=True, used=_VARIANT),
     Feature(
         "variantShredding", reader=True, needed=_SHREDDING, can_write=False, requires=("variantType",),
         formerly=("variantShredding-preview",),

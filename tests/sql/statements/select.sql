@@ -368,30 +368,6 @@ SELECT p FROM s.t WHERE id = 1;
 -- p struct<x:int,y:string>
 -- (7, 'one')
 
--- # variants
-
--- @differs Headgate does not make tables with variants yet
-CREATE TABLE s.t (id INT, v VARIANT) USING delta;
--- error DELTA_UNSUPPORTED_DATA_TYPES
--- delta: ok
-
--- @differs Headgate does not make tables with variants yet
-INSERT INTO s.t SELECT 1, parse_json('{"a": {"b": 7}, "c": [1, 2]}');
--- error TABLE_OR_VIEW_NOT_FOUND
--- delta: ok
-
--- @differs Headgate does not make tables with variants yet
-SELECT v:a.b::int AS b, variant_get(v, '$.c[1]', 'int') AS c FROM s.t;
--- error TABLE_OR_VIEW_NOT_FOUND
--- delta: b int, c int
--- delta: 7 | 2
-
--- @differs Headgate does not make tables with variants yet
-SELECT id, v FROM s.t;
--- error TABLE_OR_VIEW_NOT_FOUND
--- delta: id int, v variant
--- delta: 1 | {"a": {"b": 7}, "c": [1, 2]}
-
 -- # what is not there
 
 CREATE TABLE s.t (id INT) USING delta;

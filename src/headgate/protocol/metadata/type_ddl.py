@@ -52,6 +52,8 @@ _NAMES: Mapping[str, str] = {
 _SIZED = {"char": "char", "character": "char", "varchar": "varchar"}
 _DECIMALS = frozenset({"decimal", "dec", "numeric"})
 _NESTED = ("array", "map", "struct")
+_NOT_STORED = frozenset({"interval", "time", "geometry", "geography", "object"})
+"""Types of Spark or of other engines that columns of a Delta table cannot have."""
 _KNOWN = (*_NAMES, *_SIZED, *_DECIMALS, *_NESTED)
 _ICU = re.compile(r"UNICODE(_CI|_CS)?(_AI|_AS)?", re.IGNORECASE)
 _MOST_DIGITS = 38
@@ -191,6 +193,12 @@ class DdlReader:
             length = self.number()
             self.require(")")
             return ParsedType(Primitive(f"{_SIZED[kind]}({length})"))
+        if kind in _NOT_STORED:
+            raise InvalidRequest(
+                f"the columns {self.text!r} have one of type {kind.upper()}, and tables have no such type: "
+                "keep a number, a text or a timestamp in its place",
+                code="DELTA_UNSUPPORTED_DATA_TYPES",
+            )
         if kind not in _NAMES:
             near = get_close_matches(kind, _KNOWN, 1)
             hint = f" (did you mean {near[0].upper()}?)" if near else ""

@@ -19,6 +19,7 @@ from headgate.protocol.schema.types import (
 
 _STORABLE = re.compile(
     r"byte|short|integer|long|float|double|decimal\(\d+,\s*\d+\)|string|binary|boolean|date|timestamp(_ntz)?|void"
+    r"|variant"
 )
 _SIZED = re.compile(r"(char|varchar)\(\d+\)")
 _DECLARED = "__CHAR_VARCHAR_TYPE_STRING"
@@ -40,6 +41,13 @@ def check_new_schema(schema: Struct, *, mapped: bool = False) -> None:
         )
     check_depth(schema.fields)
     _check_names(schema, "", mapped=mapped)
+    for column in schema.fields:
+        if "delta.generationExpression" in column.metadata and column.type == Primitive("variant"):
+            raise InvalidRequest(
+                f"column {column.name!r} is generated and of type VARIANT, which no Delta client computes: "
+                "give it a DEFAULT, or another type",
+                code="DELTA_UNSUPPORTED_DATA_TYPE_IN_GENERATED_COLUMN",
+            )
 
 
 def check_depth(columns: Iterable[Field]) -> None:

@@ -73,6 +73,8 @@ def leaf_columns(schema: Struct, prefix: tuple[str, ...] = ()) -> Iterator[tuple
 def parquet_depth(data_type: DataType) -> int:
     """How deep a column of this type is nested in a Parquet file, where lists and maps take two levels."""
     match data_type:
+        case Primitive("variant"):  # a group of two
+            return 1
         case Primitive():
             return 0
         case Struct(fields):

@@ -66,6 +66,9 @@ def render_stats(
 def _parquet_leaves(path: tuple[str, ...], data_type: DataType) -> Iterator[Leaf | None]:
     """The leaf columns of parquet, in order; None where a leaf has not one value per row."""
     match data_type:
+        case Primitive("variant"):
+            yield None  # its value; its metadata is there wherever it is not null
+            yield path, data_type
         case Primitive():
             yield path, data_type
         case Struct(fields):

@@ -122,3 +122,13 @@ def test_constraints_are_kept_as_properties() -> None:
     assert found == {"delta.constraints.positive": "A > 0"}
     with pytest.raises(InvalidRequest, match="not a name for a constraint"):
         declared_constraints.constraint_properties({"a.b": "a > 0"}, Struct((Field("a", LONG),)))
+
+
+@pytest.mark.parametrize(
+    "name", ["INTERVAL", "INTERVAL DAY TO SECOND", "interval year", "TIME(6)", "GEOMETRY(4326)"]
+)
+def test_a_type_that_no_table_can_have_is_refused_by_name(name: str) -> None:
+    for columns in (f"id INT, v {name}", f"s STRUCT<v: ARRAY<{name}>>"):
+        with pytest.raises(InvalidRequest, match=f"type {name.upper().split()[0].split('(')[0]}") as refused:
+            column_ddl.parse_columns(columns)
+        assert refused.value.code == "DELTA_UNSUPPORTED_DATA_TYPES"

@@ -70,7 +70,17 @@ def test_a_table_without_columns_is_refused_as_such() -> None:
             Struct((Field("v", Array(Primitive("char(3)"), contains_null=True)),)),
             "DELTA_UNSUPPORTED_DATA_TYPES",
         ),
-        (Struct((Field("v", Primitive("variant")),)), "DELTA_UNSUPPORTED_DATA_TYPES"),
+        (Struct((Field("v", Primitive("interval year")),)), "DELTA_UNSUPPORTED_DATA_TYPES"),
+        (
+            Struct(
+                (
+                    Field(
+                        "v", Primitive("variant"), metadata={"delta.generationExpression": "parse_json('1')"}
+                    ),
+                )
+            ),
+            "DELTA_UNSUPPORTED_DATA_TYPE_IN_GENERATED_COLUMN",
+        ),
         (Struct((Field("", LONG),)), "DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES"),
         (
             Struct((Field("m", Map(Struct((Field("a=b", LONG),)), LONG, value_contains_null=True)),)),
