@@ -7,6 +7,7 @@ the catalog does not answer, it says so, and who waits looks for himself.
 import logging
 import threading
 import time
+from collections.abc import Callable
 
 from headgate.catalog.ports.events import EventFeed
 from headgate.errors import HeadgateError, InvalidRequest, UnsupportedFeature
@@ -24,8 +25,17 @@ _AFTER_FAILURE_SECONDS = 1.0
 class EventFollower:
     """Follows the events of one catalog; safe to share between threads."""
 
-    def __init__(self, feed: EventFeed, *, every: float, signals: CommitSignals = COMMIT_SIGNALS) -> None:
-        self._feed, self._every, self._signals = feed, every, signals
+    def __init__(
+        self,
+        feed: EventFeed,
+        *,
+        every: float,
+        signals: CommitSignals = COMMIT_SIGNALS,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._feed, self._every, self._signals, self._now = feed, every, signals, now
+        self.heard = float("-inf")
+        """Of all that was committed until then it was told."""
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
@@ -35,7 +45,7 @@ class EventFollower:
 
     def follow(self) -> bool:
         """Have events followed for a while; whether they are by now, so that commits are told of."""
-        self._wanted_until = time.monotonic() + _LINGERS_SECONDS
+        self._wanted_until = self._now() + _LINGERS_SECONDS
         if self._thread is None and not self._is_useless:
             self._start()
         return self._is_live
@@ -57,10 +67,11 @@ class EventFollower:
     def _run(self) -> None:
         cursor: int | None = None
         while self._is_wanted():
-            began = time.monotonic()
+            began = self._now()
             try:
                 cursor = self._begin() if cursor is None else self._tell_after(cursor)
-                pause = max(self._every, _SHARE * (time.monotonic() - began))
+                self.heard = began
+                pause = max(self._every, _SHARE * (self._now() - began))
             except UnsupportedFeature:  # a catalog without events
                 self._is_useless, pause = True, 0.0
             except HeadgateError as exc:
@@ -72,7 +83,7 @@ class EventFollower:
 
     def _is_wanted(self) -> bool:
         with self._lock:
-            wanted = not self._is_useless and time.monotonic() < self._wanted_until
+            wanted = not self._is_useless and self._now() < self._wanted_until
             if not wanted:
                 self._is_live, self._thread = False, None
             return wanted

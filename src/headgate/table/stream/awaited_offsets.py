@@ -6,9 +6,11 @@ its event (``table/event_follower.py``). The catalog, or the log of a table by i
 
     when a stream begins, and after each of its batches
     when a commit was signalled
-    when the last time is a second ago, or where no events are followed a tenth of one
+    when the last time is a second ago
+    when the wait is over, unless the events of all that was committed before it are known by then
 
-so a signal that is lost costs time, and no row.
+so a signal that is lost costs time, and no row; and what is committed before Spark asks is in the answer, which
+``processAllAvailable`` relies on.
 """
 
 import time
@@ -79,14 +81,16 @@ class AwaitedOffsets:
         self._quiet.pop(run, None)
 
     def _stays_quiet(self, quiet: _QuietRun) -> bool:
-        """Wait for a signal; whether none came, and it is not yet time to look anyway."""
-        now = self._now()
-        if now - quiet.answered > _AT_ONCE_SECONDS or self._signalled() != quiet.seen:
+        """Wait for a signal; whether nothing was committed before the wait that nobody has looked at."""
+        asked = self._now()
+        if asked - quiet.answered > _AT_ONCE_SECONDS or self._signalled() != quiet.seen:
             return False
-        is_followed = self._follower is not None and self._follower.follow()
+        follower = self._follower
+        is_followed = follower is not None and follower.follow()
         look_at = quiet.looked + (LOOK_ANYWAY_SECONDS if is_followed else LONGEST_WAIT_SECONDS)
-        self._signals.wait(quiet.told, max(0.0, min(LONGEST_WAIT_SECONDS, look_at - now)))
-        return self._signalled() == quiet.seen and self._now() < look_at
+        self._signals.wait(quiet.told, max(0.0, min(LONGEST_WAIT_SECONDS, look_at - asked)))
+        is_known = follower is not None and is_followed and follower.heard >= asked
+        return is_known and self._signalled() == quiet.seen and self._now() < look_at
 
     def _signalled(self) -> int:
         return sum(mark.count for mark in self._marks)

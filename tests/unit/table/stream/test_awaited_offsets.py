@@ -26,6 +26,8 @@ class Moments(CommitSignals):
     def __init__(self) -> None:
         super().__init__()
         self.time, self.waits = 100.0, list[float]()
+        self.follower: EventFollower | None = None
+        """Who asks for events meanwhile, as in any wait that takes its time."""
 
     def now(self) -> float:
         return self.time
@@ -33,6 +35,9 @@ class Moments(CommitSignals):
     @override
     def wait(self, told: int, seconds: float) -> None:
         self.waits.append(seconds)
+        follower = self.follower
+        if follower is not None and self.told == told:
+            waiting.until(lambda: follower.heard >= self.time)
         if self.told == told:
             self.time += seconds
 
@@ -85,7 +90,10 @@ def followed(tmp_path: Path, signals: Moments, monkeypatch: pytest.MonkeyPatch) 
     with closing(open_catalog(tmp_path)) as catalog:
         staging = tables.create_managed(catalog)
         table = tables.open_managed(catalog, staging.table_id, staging.location)
-        with closing(EventFollower(catalog.events, every=0.001, signals=signals)) as follower:
+        with closing(
+            EventFollower(catalog.events, every=0.001, signals=signals, now=signals.now)
+        ) as follower:
+            signals.follower = follower
             table.member = CatalogIdentity(staging.table_id, events=follower)
             made = Run(table, signals)
             waiting.until(lambda: follower.follow() and signals.told > 0)
@@ -136,6 +144,20 @@ def test_without_events_every_wait_ends_with_a_look(run: Run, signals: Moments) 
     assert run.ask()
     assert run.looks == looks + 2
     assert signals.waits == [pytest.approx(LONGEST_WAIT_SECONDS)] * 2
+
+
+def test_what_is_committed_before_it_is_asked_is_in_the_answer(followed: Run, signals: Moments) -> None:
+    """Whoever has rows committed and then calls processAllAvailable must find them."""
+    follower = signals.follower
+    assert follower is not None
+    follower.close()
+    signals.follower, follower.heard = None, signals.time - 1  # no event comes while it waits
+    follower.follow = lambda: True  # type: ignore[method-assign]
+    told = signals.told
+    commit(followed.table)
+
+    assert followed.ask()
+    assert signals.told == told
 
 
 def test_a_signal_for_another_source_ends_the_wait_and_nobody_is_asked(
