@@ -7,7 +7,7 @@ the next round; whatever is interrupted is finished by it.
 import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import Enum
@@ -15,9 +15,9 @@ from functools import partial
 
 from headgate.calls.boundary import PLAIN
 from headgate.catalog.ports.catalog import LakeCatalog
-from headgate.catalog.ports.directory import TableEntry
+from headgate.catalog.ports.directory import TableEntry, parse_name
 from headgate.clock import World
-from headgate.errors import ConflictError, HeadgateError, TableNotFound
+from headgate.errors import ConflictError, HeadgateError, InvalidRequest, TableNotFound
 from headgate.progress import reporting
 from headgate.storage.locate import locate
 from headgate.table.maintenance import purge
@@ -107,16 +107,23 @@ class Worker:
     ) -> Iterator[TaskResult]:
         """What is done; with a title its progress is shown, which would disturb results told meanwhile."""
         try:
-            entries = self.catalog.tables()
+            chosen = self.catalog.tables() if wanted is None else self._named(wanted)
         except HeadgateError as exc:
             yield TaskResult(LAKE, "list the tables", TaskOutcome.FAILED, exc.message)
             return
-        chosen = [entry for entry in entries if wanted is None or str(entry.name) in wanted]
         with reporting.tracked(title, chosen) if title else nullcontext(chosen) as tables:
             for entry in tables:
                 yield from self._tend(entry, dry_run=dry_run)
         if wanted is None:
             yield from self._tend_lake(dry_run=dry_run)
+
+    def _named(self, names: Iterable[str]) -> list[TableEntry]:
+        """The tables of these names that there are; a lake of very many is not listed for a few."""
+        found = []
+        for name in sorted(names):
+            with suppress(TableNotFound, InvalidRequest):
+                found.append(self.catalog.resolve(parse_name(name)))
+        return found
 
     def _tend(self, entry: TableEntry, *, dry_run: bool) -> Iterator[TaskResult]:
         name = str(entry.name)

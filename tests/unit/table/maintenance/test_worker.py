@@ -109,6 +109,18 @@ def test_a_dry_run_says_what_is_due_and_changes_nothing(place: Place, tmp_path: 
     assert outcomes(place.worker().run_once()) == [("test.t", c, DONE) for c in ("publish", "checkpoint")]
 
 
+def test_tables_that_are_named_are_tended_without_listing_all(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create_managed(place.catalog, TableName("test", "other"))
+    place.append(3)
+    monkeypatch.setattr(type(place.catalog), "tables", None)
+
+    deeds = place.worker().run_once(tables=["test.t", "test.none", "no name"], dry_run=True)
+
+    assert outcomes(deeds) == [("test.t", chore, DUE) for chore in ("publish", "checksum")]
+
+
 def test_the_log_is_cleaned_up_only_if_that_is_permitted(place: Place) -> None:
     """S119, U8"""
     place.append(12)
