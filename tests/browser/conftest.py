@@ -1,9 +1,14 @@
-"""One server over two lakes, and one browser, for all tests that look at the console."""
+"""One server over two lakes, and one browser, for all tests that look at the console.
 
+With HEADGATE_TESTS_CONSOLE_SCALE one lake has 10,000 tables, 100,000 versions and a million files.
+"""
+
+import os
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext
+from playwright.sync_api import Browser, BrowserContext, Page
 
 from tests.support.browser import WatchedPage, chromium, new_context
 from tests.support.console_lakes import (
@@ -11,11 +16,14 @@ from tests.support.console_lakes import (
     build_hostile_lake,
     build_small_lake,
     console_server,
-    multiply_tables,
 )
+from tests.support.large_lakes import multiply_files, multiply_tables, multiply_versions
 
 Opened = Callable[..., WatchedPage]
-MANY_TABLES = 1_000
+IS_LARGE = "HEADGATE_TESTS_CONSOLE_SCALE" in os.environ
+MANY_TABLES, MANY_VERSIONS, MANY_FILES = (10_000, 100_000, 1_000_000) if IS_LARGE else (1_000, 100, 300)
+HOSTILE_TABLES = ("hostile.marked", "hostile.versions", "hostile.files")
+_ASKED_AGAIN = 3
 
 
 @pytest.fixture(scope="package")
@@ -29,14 +37,33 @@ def console(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Itera
     folder = tmp_path_factory.mktemp("console")
     build_small_lake(folder / "main")
     build_hostile_lake(folder / "hostile")
+    multiply_files(folder / "hostile", "hostile.files", MANY_FILES)
+    multiply_versions(folder / "hostile", "hostile.versions", MANY_VERSIONS)
     multiply_tables(folder / "hostile", MANY_TABLES)
     with console_server({"main": folder / "main", "hostile": folder / "hostile"}) as server:
         yield server
+        print(server.times.told())
+
+
+def assert_soon(console: ConsoleServer, page: Page) -> None:
+    """Nothing that was asked for takes the server long; what did at first is asked for again."""
+    for _ in range(_ASKED_AGAIN):
+        for asked in console.times.slow():
+            part = {"hx-request": "true", "hx-request-type": "partial"}
+            page.request.get(console.url + asked.path, headers=part if asked.is_part else {})
+    assert console.times.slow() == [], console.times.told()
 
 
 @pytest.fixture(scope="package")
 def signed_in(console: ConsoleServer, browser: Browser) -> Iterator[Opened]:
     """A page of somebody who signed in, in a context of that person, of a colour scheme and a width."""
+    with visitors(console, browser) as opened:
+        yield opened
+
+
+@contextmanager
+def visitors(console: ConsoleServer, browser: Browser) -> Iterator[Opened]:
+    """Opens pages for people by their names, in a context for each colour scheme and width."""
     contexts: dict[tuple[object, ...], BrowserContext] = {}
 
     def opened(name: str = "owner", *, scheme: str = "light", width: int = 1180) -> WatchedPage:
@@ -55,6 +82,8 @@ def signed_in(console: ConsoleServer, browser: Browser) -> Iterator[Opened]:
             page.close()
         return WatchedPage(contexts[key].new_page(), console.url.removeprefix("http://"))
 
-    yield opened
-    for context in contexts.values():
-        context.close()
+    try:
+        yield opened
+    finally:
+        for context in contexts.values():
+            context.close()

@@ -1,6 +1,5 @@
 """Lakes to look at in the console, made without Spark: a small one, and one that means harm."""
 
-import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
@@ -11,7 +10,6 @@ import headgate
 from headgate.catalog.embedded import open_catalog
 from headgate.catalog.ports.access import secret_digest
 from headgate.catalog.ports.catalog import LakeCatalog
-from headgate.catalog.targets import DATABASE_FILE
 from headgate.clock import SystemWorld
 from headgate.errors import HeadgateError
 from headgate.server.app import ServerParts, create_app
@@ -27,6 +25,8 @@ from headgate.server.trusted_issuers import TrustedIssuer
 from headgate.settings import Publish, Settings
 from headgate.table.commit.background import PostCommitScheduler
 from tests.support.http_server import running
+from tests.support.large_lakes import ROWS_OF_A_FILE
+from tests.support.server_time import RequestTimes, timed_app
 
 ADMIN = "the-owner-of-the-console-lake-000000000000"
 MARKUP = "<script>alert('x')</script><img src=x onerror=alert(1)>\"'`{{7*7}}&lt;\u202egpj.exe\u2066"
@@ -42,6 +42,7 @@ class ConsoleServer:
     catalogs: dict[str, LakeCatalog]
     operations: Operations
     tokens: dict[str, str]
+    times: RequestTimes
 
     @property
     def catalog(self) -> LakeCatalog:
@@ -114,6 +115,13 @@ def build_hostile_lake(folder: Path) -> None:
         for number in range(3):
             rows = [{"a<b>": MARKUP, "c\u202ed": "<b>bold</b>", "n": number}]
             table.append(rows, user_metadata=MARKUP, domains={"evil.<i>domain</i>": MARKUP})
+        lake.create_table("hostile.versions", "id INT", comment=MARKUP).append(
+            [{"id": 1}], user_metadata=MARKUP
+        )
+        properties = {"delta.enableDeletionVectors": "true"}
+        lake.create_table(
+            "hostile.files", "id INT, day STRING", partition_by=["day"], comment=MARKUP, properties=properties
+        ).append([{"id": number, "day": MARKUP} for number in range(ROWS_OF_A_FILE)])
         lake.grant("READ", on="hostile", to="mallory <script>alert(2)</script>")
 
 
@@ -133,11 +141,11 @@ def console_server(
         tokens = {"owner": ADMIN}
         for name in ("bob", "carol", "nobody"):
             tokens[name] = catalogs["main"].tokens.create(name, ttl_ms=3_600_000).secret
-        url = stack.enter_context(
-            running(create_app(ServerParts(lakes, authenticator, operations=operations)))
-        )
+        times = RequestTimes()
+        app = create_app(ServerParts(lakes, authenticator, operations=operations))
+        url = stack.enter_context(running(timed_app(app, times)))
         stack.callback(operations.drain.begin)
-        yield ConsoleServer(url, catalogs, operations, tokens)
+        yield ConsoleServer(url, catalogs, operations, tokens, times)
 
 
 def _served(name: str, catalog: LakeCatalog, operations: Operations, settings: Settings) -> ServedLake:
@@ -147,53 +155,3 @@ def _served(name: str, catalog: LakeCatalog, operations: Operations, settings: S
     gauges = LakeGauges(publisher.unpublished, publisher.lag_seconds, lambda: 0.0)
     operations.metrics.watch_lake(name, gauges)
     return lake
-
-
-def multiply_tables(folder: Path, count: int) -> None:
-    """Have a lake's database list so many more tables, which look like the first one there is.
-
-    Their events are told of as far as they go, as those of tables that nobody writes at the moment are.
-    """
-    with closing(sqlite3.connect(folder / DATABASE_FILE)) as db, db:
-        first = dict(_first_row(db, "SELECT * FROM tables WHERE state = 'live' ORDER BY table_name LIMIT 1"))
-        names = ", ".join(first)
-        values = ", ".join("?" for _ in first)
-        rows = [tuple((first | _copy(n)).values()) for n in range(count)]
-        db.executemany(f"INSERT INTO tables ({names}) VALUES ({values})", rows)
-        marks = [(_copy(n)["table_id"], first["latest"]) for n in range(count)]
-        db.executemany("INSERT INTO event_marks (table_id, version) VALUES (?, ?)", marks)
-
-
-def _copy(number: int) -> dict[str, str]:
-    table_id = f"{number:08}-0000-4000-8000-000000000000"
-    return {"table_id": table_id, "location": table_id, "table_name": f"t_{number:06}"}
-
-
-def multiply_versions(folder: Path, count: int) -> str:
-    """Give the first table so many more versions, of which the database alone knows; the table's name."""
-    with closing(sqlite3.connect(folder / DATABASE_FILE)) as db, db:
-        table = dict(_first_row(db, "SELECT * FROM tables WHERE state = 'live' ORDER BY table_name LIMIT 1"))
-        mine = (table["table_id"],)
-        last = dict(
-            _first_row(db, "SELECT * FROM commits WHERE table_id = ? ORDER BY version DESC LIMIT 1", mine)
-        )
-        names, values = ", ".join(last), ", ".join("?" for _ in last)
-        start, stamp = last["version"] + 1, last["in_commit_timestamp"]
-        rows = [
-            tuple(
-                (
-                    last | {"version": start + n, "txn_id": f"many-{n}", "in_commit_timestamp": stamp + n}
-                ).values()
-            )
-            for n in range(count)
-        ]
-        db.executemany(f"INSERT INTO commits ({names}) VALUES ({values})", rows)
-        end = start + count - 1
-        db.execute("UPDATE tables SET latest = ?, published = ? WHERE table_id = ?", (end, end, *mine))
-        return f"{table['schema_name']}.{table['table_name']}"
-
-
-def _first_row(db: sqlite3.Connection, query: str, values: tuple[object, ...] = ()) -> sqlite3.Row:
-    db.row_factory = sqlite3.Row
-    row: sqlite3.Row = db.execute(query, values).fetchone()
-    return row

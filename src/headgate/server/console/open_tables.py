@@ -1,7 +1,8 @@
 """How is a table opened for a page, and not anew for the next one? By who may see it, and for reading only.
 
 Who asks is asked about at every page: the catalog loads the table on behalf of the caller first, and what
-is kept from an earlier page of the same caller spares reading the log again, nothing else.
+is kept from an earlier page spares reading the log again, nothing else. A snapshot holds nothing of who
+asked for it, so whoever is let in begins with the newest one that anybody has.
 """
 
 import threading
@@ -15,6 +16,7 @@ from headgate.catalog.ports.serving import LoadedTable
 from headgate.server.lakes import ServedLake
 from headgate.table.committer import Committer
 from headgate.table.opened_table import OpenedTable
+from headgate.table.read.snapshot import Snapshot
 
 _MOST_OPEN = 32
 _Key = tuple[str, str, TokenScope | None, TableId]
@@ -52,8 +54,20 @@ class OpenTables:
             known = self._open.pop(key, None)
         if known is None or known[1].location != loaded.entry.location:
             known = lake.tables_for(principal).open(loaded.entry, loaded)
+            for snapshot in self._snapshots(lake, known[1].location, loaded.entry.table_id):
+                known[1].seed_snapshot(snapshot)
         with self._lock:
             self._open[key] = known
             while len(self._open) > _MOST_OPEN:
                 self._open.popitem(last=False)
         return VisitedTable(loaded, *known)
+
+    def _snapshots(self, lake: ServedLake, location: str, table_id: TableId) -> list[Snapshot]:
+        """What others have open of the same table."""
+        with self._lock:
+            same = [
+                opened
+                for (name, _, _, theirs), (_, opened) in self._open.items()
+                if (name, theirs, opened.location) == (lake.name, table_id, location)
+            ]
+        return [opened.known for opened in same if opened.known is not None]

@@ -16,10 +16,12 @@ from headgate.protocol.schema.types import describe_type
 from headgate.protocol.stats import column_bounds
 from headgate.protocol.stats.column_bounds import BoundsRequest, ColumnBounds
 from headgate.protocol.stats.stats_json import StatsLeaf
+from headgate.protocol.stats.stats_leaves import StatsLeafReader
 
 CHECKPOINT_ROW = "row"
 """A column while the statistics of some files are still to be loaded: where these are among them."""
 
+_RECORDS = StatsLeaf("numRecords", ())
 Answer = TypeVar("Answer")
 _Key = tuple[tuple[str, ...], str, bool]
 
@@ -66,6 +68,12 @@ class CheckpointStatistics:
                 )
             return [self._known[_key(asked)] for asked in wanted]
 
+    def record_counts(self) -> pa.Array:
+        """How many rows each file has, deleted ones too; null where nobody says."""
+        parts = self._pieces((_RECORDS,), lambda batches: [record_counts(batch) for batch in batches])
+        found = [counts for part in parts for counts in part]
+        return pa.concat_arrays(found) if found else pa.nulls(0, pa.int64())
+
     def _is_known(self, asked: BoundsRequest) -> bool:
         known = self._known.get(_key(asked))
         return known is not None and known.answers(asked)
@@ -74,6 +82,18 @@ class CheckpointStatistics:
 def _key(asked: BoundsRequest) -> _Key:
     column = asked.column
     return column.path, describe_type(column.type), column.was_float
+
+
+def record_counts(files: pa.Table) -> pa.Array:
+    """How many rows files have, by statistics that are in columns of their own or among theirs."""
+    return StatsLeafReader({_RECORDS: pa.int64()}).read(files)[_RECORDS]
+
+
+def live_record_counts(files: pa.Table, statistics: CheckpointStatistics) -> pa.Array:
+    """How many rows live files have, those with a ROW as the checkpoint has them."""
+    rows, known = files[CHECKPOINT_ROW], statistics.record_counts()
+    own = record_counts(files.filter(pc.is_null(rows))) if rows.null_count else known[:0]
+    return pa.concat_arrays([known, own]).take(_row_positions(rows, len(known)))
 
 
 def _one_table(batches: Iterator[pa.Table]) -> pa.Table:

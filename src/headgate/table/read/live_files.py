@@ -121,6 +121,12 @@ class LiveFiles:
         known = self._columns if self._columns is not None else self._replayed()
         return known.select([name for name in SCHEMA.names if name != "stats"])
 
+    def record_counts(self) -> pa.Array:
+        """How many rows each of ``without_stats`` has, deleted ones too; null where nobody says."""
+        if self._columns is not None or self._late is None:
+            return checkpoint_stats.record_counts(self.columns)
+        return checkpoint_stats.live_record_counts(self._replayed(), self._late)
+
     def bounds(self, metadata: Metadata) -> FileBounds:
         """Between which values the columns of these files lie, for a table with this metadata.
 

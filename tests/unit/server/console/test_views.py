@@ -1,5 +1,6 @@
 """What pages show, as values: made from what ports answer, without a server and without a browser."""
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -11,7 +12,16 @@ from headgate.catalog.ports.events import Event, EventKind
 from headgate.catalog.ports.groups import GroupId, RatifiedGroup, RatifiedMember
 from headgate.catalog.ports.serving import CommitRecord
 from headgate.errors import InvalidRequest
-from headgate.protocol.actions import CommitInfo, EpochMillis, Format, Metadata, Protocol, TxnId, Version
+from headgate.protocol.actions import (
+    AddFile,
+    CommitInfo,
+    EpochMillis,
+    Format,
+    Metadata,
+    Protocol,
+    TxnId,
+    Version,
+)
 from headgate.server.console.views import (
     commit_rows,
     compare_view,
@@ -183,7 +193,54 @@ def test_files_are_counted_by_size_and_by_partition() -> None:
     assert (found.files, found.size_bytes, found.with_deletions, found.deleted_rows) == (3, 4_010, 1, 4)
     assert found.partitions is not None and found.partitions.rows == (("1", 4_000), ("null", 10))
     assert sum(found.sizes.values) == 3 and found.sizes.labels[0] == "≥ 8 B"
-    assert [line.path for line in found.largest] == ["b", "a", "c"]
+    assert [(line.path, line.deleted_rows) for line in found.listed.page().items] == [
+        ("b", 4),
+        ("a", 0),
+        ("c", 0),
+    ]
+
+
+def test_a_page_of_files_is_some_of_them_the_largest_first() -> None:
+    count = 2 * files_view.FILES_ON_A_PAGE + 1
+    adds = [
+        AddFile(
+            path=f"{n}.parquet",
+            partition_values={},
+            size=n,
+            modification_time=EpochMillis(0),
+            data_change=True,
+        )
+        for n in range(count)
+    ]
+    listed = files_view.files_view(live_files.adds_as_table(adds), metadata(NESTED)).listed
+
+    second, last = listed.page(2), listed.page(99)
+
+    assert (second.number, second.pages, second.total) == (2, 3, count)
+    assert [line.size_bytes for line in second.items] == list(range(count - 51, count - 101, -1))
+    assert (last.number, [line.path for line in last.items]) == (3, ["0.parquet"])
+
+
+@pytest.mark.parametrize(
+    ("rows", "texts"),
+    [
+        ([[("a", "1"), ("b", "2")], [("a", "3"), ("b", None)]], ["2", None]),
+        ([[("a", "1"), ("b", "2")], [("b", "3"), ("a", "4")]], ["2", "3"]),
+        ([[("a", "1"), ("b", "2")], [("b", "3")], [], None], ["2", "3", None, None]),
+        ([[("a", "1")], [("a", "1")]], [None, None]),
+        ([[], []], [None, None]),
+        ([], []),
+    ],
+    ids=["in one order", "in two orders", "of some", "of another name", "of none", "no files"],
+)
+def test_the_value_of_a_partition_column_is_found_in_every_file(
+    rows: list[list[tuple[str, str | None]] | None], texts: list[str | None]
+) -> None:
+    maps = pa.array([[("b", "0")], *rows, [("b", "9")]], pa.map_(pa.string(), pa.string()))
+
+    found = files_view.partition_texts(pa.chunked_array([maps[1:-1]]), "b")
+
+    assert found.to_pylist() == texts
 
 
 def test_the_depth_of_clustering_is_how_many_files_hold_a_value() -> None:
@@ -194,20 +251,11 @@ def test_the_depth_of_clustering_is_how_many_files_hold_a_value() -> None:
 
 
 def test_the_share_of_deleted_rows_is_by_file() -> None:
-    files = pa.table(
-        {
-            "stats": [None, '{"numRecords":100}', '{"numRecords":4}', "no json"],
-            "deletion_vector": pa.array(
-                [None, {"cardinality": 5}, {"cardinality": 3}, {"cardinality": 1}],
-                pa.struct([("cardinality", pa.int64())]),
-            ),
-        }
-    )
+    deleted, rows = np.array([0, 5, 3, 1, 1, 30]), pa.array([None, 100, 4, None, 0, 100], pa.int64())
 
-    shown = files_view.deleted_plot(files).rows
+    shown = files_view.deleted_plot(deleted, rows).rows
 
-    assert [number for _, number in shown] == [1, 1, 0, 0, 1]
-    assert shown[1][0] == "up to 5 %"
+    assert shown == (("none", 1), ("up to 5 %", 1), ("up to 25 %", 0), ("up to 50 %", 1), ("more", 1))
 
 
 def test_a_table_without_files_has_nothing_to_draw() -> None:
@@ -215,7 +263,7 @@ def test_a_table_without_files_has_nothing_to_draw() -> None:
 
     found = files_view.files_view(empty, metadata(NESTED))
 
-    assert (found.files, found.sizes.values, found.partitions, found.largest) == (0, (), None, ())
+    assert (found.files, found.sizes.values, found.partitions, found.listed.page().items) == (0, (), None, ())
 
 
 def test_cells_are_cut_and_nulls_are_none() -> None:

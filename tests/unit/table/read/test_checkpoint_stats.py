@@ -268,6 +268,23 @@ def test_commits_that_remove_and_add_again_with_and_without_vectors() -> None:
     assert [kept(late, f"id = {number}") for number in (0, 1, 2, 3, 7, 9)] == ["", "b", "e", "d", "c", "a"]
 
 
+@pytest.mark.parametrize("drop", ["", "stats_parsed"])
+def test_rows_are_counted_file_by_file_without_keeping_statistics(drop: str) -> None:
+    store = DictStore()
+    rows = [file_row(name, stat(at, at)) for at, name in enumerate("abcd")]
+    rows[1]["add"]["stats"] = None
+    rows[3]["add"]["stats_parsed"] = {"numRecords": 3}
+    put(store, CLASSIC, rows, drop=drop)
+    files = opened(store)
+    later = files.after(commit(11, remove("a"), add("d", '{"numRecords":8}'), add("e", "no json")))
+
+    for found, counts in ((files, [10, None, 10, 3 if not drop else 10]), (later, [None, 10, 8, None])):
+        assert found.record_counts().to_pylist() == counts
+        assert found._columns is None
+        assert len(found.columns) == len(counts)
+        assert found.record_counts().to_pylist() == counts
+
+
 def test_the_parts_of_a_checkpoint_are_read_in_their_order() -> None:
     store = DictStore()
     parts = [f"{V10}.checkpoint.{part:010d}.0000000003.parquet" for part in (1, 2, 3)]

@@ -10,6 +10,7 @@ from litestar.params import FromPath
 from headgate.catalog.figures import table_lines
 from headgate.catalog.ports import maintenance
 from headgate.catalog.ports.commits import TableId
+from headgate.catalog.ports.directory import TableEntry
 from headgate.errors import InvalidRequest
 from headgate.server.console.open_tables import VisitedTable
 from headgate.server.console.rendering import page
@@ -18,8 +19,10 @@ from headgate.server.console.routes.table_pages import TABLE
 from headgate.server.console.views import maintenance_view
 from headgate.server.console.visit import Form, Visit, VisitedLake
 from headgate.storage.credentials import StorageOperation
+from headgate.table.catalog_table import CatalogTables
 from headgate.table.maintenance.maintenance_tasks import WorkerPolicy
 from headgate.table.maintenance.worker import TaskOutcome, TaskResult, Worker
+from headgate.table.opened_table import OpenedTable
 
 
 @get("/console/lakes/{lake:str}/maintenance", sync_to_thread=True)
@@ -43,7 +46,7 @@ def show_maintenance(
     found = visit.lake(lake)
     opened = found.table(table)
     if visit.is_fragment:
-        due = _worker(found).run_once(tables=[opened.name], dry_run=True)
+        due = _worker(found, opened).run_once(tables=[opened.name], dry_run=True)
         return page(visit, "parts/chores.html", found, chores=maintenance_view.chore_lines(due))
     table_id, leases = opened.entry.table_id, found.catalog.leases
     names = {str(table_id): opened.name}
@@ -87,19 +90,27 @@ def _maintenance_deed(lake: VisitedLake, table: VisitedTable, form: Form) -> Dee
 def _run(lake: VisitedLake, table: VisitedTable) -> tuple[TaskResult, ...]:
     """Do what is due; the first failure is told as an error."""
     lake.catalog.credentials(table.entry.table_id, StorageOperation.READ_WRITE)
-    done = _worker(lake).run_once(tables=[table.name])
+    done = _worker(lake, table).run_once(tables=[table.name])
     failed = next((each for each in done if each.outcome is TaskOutcome.FAILED), None)
     if failed is not None:
         raise InvalidRequest(f"{failed.chore} of {failed.subject} failed: {failed.detail}")
     return done
 
 
-def _worker(lake: VisitedLake) -> Worker:
-    """Somebody who does what is due on behalf of the caller, without Spark."""
+def _worker(lake: VisitedLake, table: VisitedTable) -> Worker:
+    """Somebody who does what is due for a table on behalf of the caller, without Spark."""
     tables = lake.served.tables_for(lake.principal)
     world = lake.served.world
     holder = f"console {lake.principal}"
-    return Worker(lake.catalog, lambda entry: tables.open(entry)[1], world, holder, WorkerPolicy())
+    return Worker(lake.catalog, partial(_opened_anew, tables, table), world, holder, WorkerPolicy())
+
+
+def _opened_anew(tables: CatalogTables, table: VisitedTable, entry: TableEntry) -> OpenedTable:
+    """The table with a guard of its own, and with what pages have read of it."""
+    opened = tables.open(entry)[1]
+    if table.opened.known is not None:
+        opened.seed_snapshot(table.opened.known)
+    return opened
 
 
 @get(f"{TABLE}/check", sync_to_thread=True)

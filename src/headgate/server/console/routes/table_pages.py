@@ -1,7 +1,5 @@
 """The pages of a table: what it is, some of its rows, its files, and its versions."""
 
-from typing import Any
-
 from litestar import Response, get
 from litestar.di import NamedDependency
 from litestar.params import FromPath, FromQuery
@@ -14,7 +12,7 @@ from headgate.protocol.actions import Version
 from headgate.server.console import commit_reader
 from headgate.server.console.open_tables import VisitedTable
 from headgate.server.console.rendering import page
-from headgate.server.console.views import files_view, rows_view, schema_view, versions_view
+from headgate.server.console.views import rows_view, schema_view, versions_view
 from headgate.server.console.views.schema_view import DefinitionView
 from headgate.server.console.visit import Visit
 from headgate.storage.credentials import StorageOperation
@@ -54,25 +52,31 @@ def show_rows(visit: NamedDependency[Visit], lake: FromPath[str], table: FromPat
 
 
 @get(f"{TABLE}/files", sync_to_thread=True)
-def show_files(visit: NamedDependency[Visit], lake: FromPath[str], table: FromPath[str]) -> Response[str]:
-    """How the files of a table are; the plots alone, for who has the page already."""
+def show_files(
+    visit: NamedDependency[Visit], lake: FromPath[str], table: FromPath[str], number: FromQuery[int] = 1
+) -> Response[str]:
+    """How the files of a table are; the plots and a page of the list alone, for who has the page already."""
     found = visit.lake(lake)
     opened = found.table(table)
-    line = table_lines.table_line(opened.loaded)
     if not visit.is_fragment:
-        unasked = line.size is None or line.size.files <= _READ_UNASKED
-        return page(visit, "files.html", found, table=line, tab="files", reads_at_once=unasked)
+        line = table_lines.table_line(opened.loaded)
+        at_once = line.size is None or line.size.files <= _READ_UNASKED or _has_figures(visit, opened)
+        return page(
+            visit, "files.html", found, table=line, tab="files", reads_at_once=at_once, number=number
+        )  # fmt: skip
     found.catalog.credentials(opened.entry.table_id, StorageOperation.READ)
     snapshot = opened.opened.snapshot()
-    view = files_view.files_view(snapshot.files.without_stats, snapshot.state.metadata)
-    plots: dict[str, Any] = {"deleted": None, "depth": None, "average_depth": None}
-    if view.files <= files_view.MOST_WITH_STATISTICS:
-        state = snapshot.state
-        plots["depth"], plots["average_depth"] = files_view.depth_plot(
-            snapshot.bounds, state.metadata, state.domains
-        )
-        plots["deleted"] = files_view.deleted_plot(snapshot.files.columns) if view.deleted_rows else None
-    return page(visit, "parts/files.html", found, files=view, version=snapshot.version, **plots)
+    files = visit.parts.file_figures.of(snapshot)
+    values = {"files": files, "largest": files.listed.page(number), "version": snapshot.version}
+    return page(visit, "parts/files.html", found, table_name=opened.name, **values)
+
+
+def _has_figures(visit: Visit, table: VisitedTable) -> bool:
+    """Whether the files of the latest version were looked at before."""
+    known = table.opened.known
+    if known is None or known.version != table.loaded.tail.latest:
+        return False
+    return visit.parts.file_figures.known(known) is not None
 
 
 @get(f"{TABLE}/versions", sync_to_thread=True)
@@ -87,7 +91,7 @@ def show_versions(
     opened = found.table(table)
     limit = None if before is None else Version(before)
     records = found.catalog.commits(opened.entry.table_id, before=limit, limit=VERSIONS_ON_A_PAGE + 1)
-    infos = commit_reader.read_infos(opened, (record.version for record in records[:VERSIONS_ON_A_PAGE]))
+    infos = commit_reader.read_infos(opened, records[:VERSIONS_ON_A_PAGE])
     versions = versions_view.versions_page(records, infos, opened.loaded.tail, VERSIONS_ON_A_PAGE)
     line = table_lines.table_line(opened.loaded)
     return page(visit, "versions.html", found, table=line, tab="versions", versions=versions)

@@ -70,7 +70,7 @@ def compare_versions(
     changes = compare_view.definition_changes(
         compare_view.definition_of(before), compare_view.definition_of(after)
     )
-    commits = _between(opened, first, second)
+    commits = _between(found, opened, first, second)
     return page(
         visit,
         "compare.html",
@@ -120,8 +120,13 @@ def _group(lake: VisitedLake, table: VisitedTable, version: Version) -> tuple[Gr
     return tuple(line for group in groups for line in version_view.group_lines(group, names, mine))
 
 
-def _between(table: VisitedTable, first: int, second: int) -> tuple[Commit, ...] | None:
+def _between(lake: VisitedLake, table: VisitedTable, first: int, second: int) -> tuple[Commit, ...] | None:
+    """The commits after one version up to another; None if they are too many, too large or gone."""
     if second - first > _MOST_COUNTED:
+        return None
+    before, length = Version(second + 1), second - first
+    records = lake.catalog.commits(table.entry.table_id, before=before, limit=length) if length else ()
+    if sum(record.size for record in records) > commit_reader.LARGEST_READ:
         return None
     read = (commit_reader.read_commit(table, Version(each)) for each in range(first + 1, second + 1))
     found = tuple(read)

@@ -17,27 +17,54 @@ from headgate.protocol.predicates.tree import Column
 from headgate.protocol.schema import column_mapping
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.types import DataType, Struct
-from headgate.protocol.stats import record_counts
 from headgate.protocol.stats.file_bounds import FileBounds
 from headgate.server.console.views import formats
+from headgate.server.console.views.paging import ListPage, list_page
 from headgate.server.console.views.plots import Plot, make_plot
 
 MOST_PARTITIONS = 20
-_MOST_LISTED = 50
-MOST_WITH_STATISTICS = 200_000
+FILES_ON_A_PAGE = 50
+MOST_WITH_STATISTICS = 2_000_000
 """Of more files the statistics are not read for a page."""
-_SHARES = ((0.0, "none"), (0.05, "up to 5 %"), (0.25, "up to 25 %"), (0.5, "up to 50 %"), (1.0, "more"))
+_SHARES = (("none", 0.0), ("up to 5 %", 0.05), ("up to 25 %", 0.25), ("up to 50 %", 0.5), ("more", np.inf))
 
 _Numbers = np.ndarray[tuple[int], np.dtype[np.int64]]
 
 
 @dataclass(frozen=True, slots=True)
 class FileLine:
-    """One of the largest files."""
+    """One of the files."""
 
     path: str
     size_bytes: int
     deleted_rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class FileList:
+    """All files, the largest first; only those that are on a page become lines."""
+
+    paths: pa.ChunkedArray
+    sizes: _Numbers
+    deleted: _Numbers
+    order: _Numbers
+
+    def page(self, number: int = 1) -> ListPage[FileLine]:
+        """Some of them; beyond the end the last ones."""
+        found = list_page(range(len(self.order)), number, FILES_ON_A_PAGE)
+        lines = tuple(self._line(int(self.order[at])) for at in found.items)
+        return ListPage(lines, found.number, found.pages, found.total)
+
+    def _line(self, row: int) -> FileLine:
+        return FileLine(self.paths[row].as_py(), int(self.sizes[row]), int(self.deleted[row]))
+
+
+@dataclass(frozen=True, slots=True)
+class Clustering:
+    """In how many files a value of the first clustering column may be."""
+
+    depths: Plot
+    average: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,28 +78,38 @@ class FilesView:
     sizes: Plot
     partitions: Plot | None
     partition_count: int
-    largest: tuple[FileLine, ...]
+    listed: FileList
+    clustering: Clustering | None = None
+    shares: Plot | None = None
+    """Files by their share of deleted rows, if there are any."""
 
 
 def files_view(files: pa.Table, metadata: Metadata) -> FilesView:
     """The live files, whose columns are those of a snapshot without statistics."""
-    sizes = files["size"].to_numpy()
-    vectors = files["deletion_vector"]
-    deleted = pc.fill_null(pc.struct_field(vectors, "cardinality"), 0)
+    sizes, deleted = files["size"].to_numpy(), deleted_rows(files)
     partitions, number = partition_plot(files, metadata)
     return FilesView(
         files.num_rows,
         int(sizes.sum()),
-        files.num_rows - vectors.null_count,
-        pc.sum(deleted).as_py() or 0,
+        files.num_rows - files["deletion_vector"].null_count,
+        int(deleted.sum()),
         size_plot(sizes),
         partitions,
         number,
-        _largest(files, sizes, deleted),
+        FileList(files["path"], sizes, deleted, np.argsort(-sizes, kind="stable")),
     )
 
 
-def size_plot(sizes: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> Plot:
+def deleted_rows(files: pa.Table) -> _Numbers:
+    """How many rows of each file are deleted."""
+    vectors = files["deletion_vector"]
+    if vectors.null_count == len(vectors):
+        return np.zeros(len(vectors), np.int64)
+    found: _Numbers = pc.fill_null(pc.struct_field(vectors, "cardinality"), 0).to_numpy()
+    return found
+
+
+def size_plot(sizes: _Numbers) -> Plot:
     """How many files have which size, in classes that double."""
     if not len(sizes):
         return make_plot("Files by size", ())
@@ -88,14 +125,36 @@ def partition_plot(files: pa.Table, metadata: Metadata) -> tuple[Plot | None, in
     if not metadata.partition_columns or not files.num_rows:
         return None, 0
     column = metadata.partition_columns[0]
-    values = pc.map_lookup(
-        files["partition_values"].combine_chunks(), _stored_name(metadata, column), "first"
-    )
-    grouped = pa.table({"value": pc.fill_null(values, "null"), "size": files["size"]}).group_by("value")
+    values = partition_texts(files["partition_values"], _stored_name(metadata, column))
+    grouped = pa.table({"value": values, "size": files["size"]}).group_by("value")
     found = grouped.aggregate([("size", "sum")]).sort_by([("size_sum", "descending")])
-    top = found.slice(0, MOST_PARTITIONS)
-    bars = sorted(zip(top["value"].to_pylist(), top["size_sum"].to_pylist(), strict=True))
+    top = found.slice(0, MOST_PARTITIONS).to_pylist()
+    bars = sorted(("null" if row["value"] is None else row["value"], row["size_sum"]) for row in top)
     return make_plot(f"Bytes by {column}", bars, "bytes"), found.num_rows
+
+
+def partition_texts(maps: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+    """What each file has under a name; where they all have the same names in one order, without a search."""
+    return pa.chunked_array([_texts_of_chunk(chunk, name) for chunk in maps.chunks], pa.string())
+
+
+def _texts_of_chunk(maps: pa.MapArray, name: str) -> pa.Array:
+    keys, items = _entries(maps)
+    width = len(keys) // len(maps) if len(maps) else 0
+    names = keys[:width].to_pylist()
+    offsets = maps.offsets.to_numpy()
+    is_even = width and name in names and np.array_equal(np.diff(offsets), np.full(len(maps), width))
+    if is_even:
+        at = pa.array(np.arange(names.index(name), len(keys), width))
+        if pc.all(pc.equal(keys.take(at), name)).as_py():
+            return items.take(at)
+    return pc.map_lookup(maps, name, "first")
+
+
+def _entries(maps: pa.MapArray) -> tuple[pa.Array, pa.Array]:
+    """The keys and values that belong to a chunk, which may be a slice of a longer one."""
+    first, last = maps.offsets[0].as_py(), maps.offsets[len(maps)].as_py()
+    return maps.keys[first:last], maps.items[first:last]
 
 
 def _stored_name(metadata: Metadata, column: str) -> str:
@@ -105,44 +164,32 @@ def _stored_name(metadata: Metadata, column: str) -> str:
     return paths.get((column,), (column,))[0]
 
 
-def _largest(
-    files: pa.Table, sizes: "np.ndarray[tuple[int], np.dtype[np.int64]]", deleted: pa.ChunkedArray
-) -> tuple[FileLine, ...]:
-    order = np.argsort(sizes)[::-1][:_MOST_LISTED]
-    chosen = pa.table({"path": files["path"], "size": files["size"], "deleted": deleted}).take(order)
-    return tuple(FileLine(row["path"], row["size"], row["deleted"]) for row in chosen.to_pylist())
+def deleted_plot(deleted: _Numbers, rows: pa.Array) -> Plot:
+    """How large a share of the rows of each file is deleted; of files whose statistics count their rows."""
+    counted = pc.fill_null(rows, 0).to_numpy(zero_copy_only=False)
+    is_known = (deleted == 0) | (counted > 0)
+    shares = deleted[is_known] / np.maximum(counted[is_known], 1)
+    classes = np.searchsorted([most for _, most in _SHARES], shares)
+    counts = np.bincount(classes, minlength=len(_SHARES))
+    bars = ((label, int(count)) for (label, _), count in zip(_SHARES, counts, strict=True))
+    return make_plot("Files by their share of deleted rows", bars)
 
 
-def deleted_plot(files: pa.Table) -> Plot:
-    """How large a share of the rows of each file is deleted; of files with statistics."""
-    cardinality = pc.fill_null(pc.struct_field(files["deletion_vector"], "cardinality"), 0)
-    counts = dict.fromkeys((label for _, label in _SHARES), 0)
-    with_vector = pc.greater(cardinality, 0)
-    some = pa.table({"stats": files["stats"], "deleted": cardinality}).filter(with_vector)
-    counts["none"] = files.num_rows - some.num_rows
-    for row in some.to_pylist():
-        rows = record_counts.parse_counts(row["stats"]).num_records
-        if rows:
-            share = row["deleted"] / rows
-            counts[next(label for most, label in _SHARES if share <= most or label == "more")] += 1
-    return make_plot("Files by their share of deleted rows", counts.items())
-
-
-def depth_plot(
+def clustering(
     bounds: FileBounds, metadata: Metadata, domains: Mapping[str, DomainMetadata]
-) -> tuple[Plot | None, float | None]:
+) -> Clustering | None:
     """How many files one value of the first clustering column may be in, and how many on average."""
     column = _clustering_column(metadata, domains)
     if column is None:
-        return None, None
+        return None
     found = bounds.of(column, nulls=False)
     depths = overlap_depths(found.low, found.high)
     if not len(depths):
-        return None, None
+        return None
     classes = np.ceil(np.log2(depths)).astype(int)
     bars = [(_depth_class(at), int(number)) for at, number in enumerate(np.bincount(classes))]
-    name = ".".join(column.path)
-    return make_plot(f"Files by how many share their first value of {name}", bars), float(depths.mean())
+    title = f"Files by how many share their first value of {'.'.join(column.path)}"
+    return Clustering(make_plot(title, bars), float(depths.mean()))
 
 
 def overlap_depths(low: pa.Array, high: pa.Array) -> _Numbers:

@@ -1,0 +1,130 @@
+"""Lakes of very many tables, versions and files, made without writing each of them the long way."""
+
+import hashlib
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import msgspec
+
+import headgate
+from headgate.catalog.targets import DATABASE_FILE
+from headgate.protocol.actions import AddFile, DeletionVector, Version
+from headgate.protocol.log import file_names
+from headgate.table.read import live_files
+from tests.support.tables import append_change
+
+ROWS_OF_A_FILE = 100
+REAL_FILES = 4
+"""So many of very many files are there, so that some rows can be read."""
+_WHOLE, _EVERY = 200, 10
+"""After so many files one of so many has deleted rows; who reads a few rows opens none of them."""
+
+
+def multiply_tables(folder: Path, count: int) -> None:
+    """Have a lake's database list so many more tables, which look like the first one there is.
+
+    Their events are told of as far as they go, as those of tables that nobody writes at the moment are.
+    """
+    with closing(sqlite3.connect(folder / DATABASE_FILE)) as db, db:
+        first = dict(_first_row(db, "SELECT * FROM tables WHERE state = 'live' ORDER BY table_name LIMIT 1"))
+        names = ", ".join(first)
+        values = ", ".join("?" for _ in first)
+        rows = [tuple((first | _copy(n)).values()) for n in range(count)]
+        db.executemany(f"INSERT INTO tables ({names}) VALUES ({values})", rows)
+        marks = [(_copy(n)["table_id"], first["latest"]) for n in range(count)]
+        db.executemany("INSERT INTO event_marks (table_id, version) VALUES (?, ?)", marks)
+
+
+def _copy(number: int) -> dict[str, str]:
+    table_id = f"{number:08}-0000-4000-8000-000000000000"
+    return {"table_id": table_id, "location": table_id, "table_name": f"t_{number:06}"}
+
+
+def multiply_versions(folder: Path, name: str, count: int) -> None:
+    """Give a table so many more versions, each of which writes the file of its last one again."""
+    with headgate.connect(folder) as lake:
+        lake.table(name).publish()
+        log = Path(lake.table(name).location)
+    with closing(sqlite3.connect(folder / DATABASE_FILE)) as db, db:
+        mine = (log.name,)
+        wanted = "SELECT * FROM commits WHERE table_id = ? ORDER BY version DESC LIMIT 1"
+        last = dict(_first_row(db, wanted, mine))
+        path = file_names.published_path(Version(last["version"]))
+        lines = Path(log, path).read_bytes().splitlines()
+        rows = [_written_again(log, last, lines, number) for number in range(1, count + 1)]
+        names, values = ", ".join(last), ", ".join("?" for _ in last)
+        db.executemany(
+            f"INSERT INTO commits ({names}) VALUES ({values})", [tuple(row.values()) for row in rows]
+        )
+        end, stamp = rows[-1]["version"], rows[-1]["in_commit_timestamp"]
+        db.execute(
+            "UPDATE tables SET latest = ?, published = ?, latest_timestamp = ? WHERE table_id = ?",
+            (end, end, stamp, *mine),
+        )
+    with headgate.connect(folder) as lake:
+        lake.table(name).log.checkpoint()
+
+
+def _written_again(log: Path, last: dict[str, Any], lines: list[bytes], number: int) -> dict[str, Any]:
+    """One more version in the log; what the catalog remembers of it."""
+    version, stamp = last["version"] + number, last["in_commit_timestamp"] + number
+    info = msgspec.json.decode(lines[0])
+    info["commitInfo"] |= {"inCommitTimestamp": stamp, "txnId": f"many-{number}"}
+    content = b"\n".join((msgspec.json.encode(info), *lines[1:])) + b"\n"
+    Path(log, file_names.published_path(Version(version))).write_bytes(content)
+    row = last | {"version": version, "txn_id": f"many-{number}", "in_commit_timestamp": stamp}
+    return row | {"size": len(content), "sha256": hashlib.sha256(content).hexdigest(), "content": None}
+
+
+def multiply_files(folder: Path, name: str, count: int) -> None:
+    """Add so many files to a table of one file, which has ids and deletion vectors; and write a checkpoint.
+
+    The first of them are there and have the ``ROWS_OF_A_FILE`` of that one file; the others are named only.
+    """
+    with headgate.connect(folder) as lake:
+        log = lake.table(name).log
+        [first] = live_files.table_as_adds(log.snapshot().files.columns)
+        for number in range(min(count, REAL_FILES)):
+            shutil.copy(Path(log.location, unquote(first.path)), Path(log.location, f"many-{number}.parquet"))
+        adds = tuple(
+            _add(number, first) for number in reversed(range(count))
+        )  # a checkpoint turns them round
+        log.commit(append_change(*adds), base=log.snapshot())
+        log.checkpoint()
+
+
+def _add(number: int, first: AddFile) -> AddFile:
+    """A file like the first one, or larger, in one of fifty partitions if there are any."""
+    is_real = number < REAL_FILES
+    at = number % 50
+    return msgspec.structs.replace(
+        first,
+        path=f"many-{number}.parquet",
+        partition_values={column: f"{day}{at or ''}" for column, day in first.partition_values.items()},
+        size=first.size if is_real else first.size + number,
+        stats=(
+            f'{{"numRecords":{ROWS_OF_A_FILE},"minValues":{{"id":{number}}},'
+            f'"maxValues":{{"id":{number + number % 7}}},"nullCount":{{"id":0}},"tightBounds":false}}'
+        ),
+        deletion_vector=None if number < _WHOLE or number % _EVERY else _deleted(number),
+    )
+
+
+def _deleted(number: int) -> DeletionVector:
+    return DeletionVector(
+        storage_type="u",
+        path_or_inline_dv="ab^-aqEH.-t@S}K{vb[*k^",
+        offset=4,
+        size_in_bytes=40,
+        cardinality=number % ROWS_OF_A_FILE + 1,
+    )
+
+
+def _first_row(db: sqlite3.Connection, query: str, values: tuple[object, ...] = ()) -> sqlite3.Row:
+    db.row_factory = sqlite3.Row
+    row: sqlite3.Row = db.execute(query, values).fetchone()
+    return row
