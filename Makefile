@@ -73,9 +73,9 @@ fuzz: setup ## Send spoiled bodies to every route of a server (BODIES=1000000)
 contracts: setup ## Ask every contract of every catalog: both databases, and HTTP over each
 	@$(on_java) HEADGATE_TESTS_EVERYWHERE=1 .venv/bin/python -m pytest tests/contract $(ARGS)
 
-console: setup ## Look at the console in a browser, with a million files too, and take its pictures for the docs
+console: setup ## Look at the console in a browser, with a million files and the demo's lake too, and take its pictures
 	@HEADGATE_TESTS_CONSOLE_SCALE=1 .venv/bin/python -m pytest tests/unit/server/console/test_many.py $(ARGS)
-	@HEADGATE_TESTS_WRITE_SCREENSHOTS=1 .venv/bin/python -m pytest tests/browser $(ARGS)
+	@$(on_java) HEADGATE_TESTS_CONSOLE_SCALE=1 HEADGATE_TESTS_WRITE_SCREENSHOTS=1 .venv/bin/python -m pytest tests/browser $(ARGS)
 
 tutorials: setup ## Follow every tutorial as typed, in an empty folder with the wheel, everything installed anew
 	@$(on_java) HEADGATE_TESTS_TUTORIALS=fresh .venv/bin/python -m pytest tests/docs/test_tutorials.py $(ARGS)
