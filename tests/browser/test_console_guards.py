@@ -7,8 +7,10 @@ test. The server runs in this process, which so meets the browser without its gu
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import Any
 from unittest.mock import patch
+from urllib.parse import quote
 
 import pytest
 from litestar.datastructures import Cookie
@@ -27,6 +29,7 @@ from tests.support.console_lakes import ConsoleServer
 
 HOSTILE = "/console/lakes/hostile/tables/hostile.marked"
 GRANTS = "/console/lakes/main/grants"
+_BREAKS_OUT = """'><img src=x>"><img src=x>"""
 _PUT_IN_A_SCRIPT = """async () => {
     const script = document.createElement('script');
     script.textContent = 'window.ran = 1';
@@ -71,6 +74,11 @@ def t11_a_script_that_got_in_runs(scene: Scene) -> bool:
     return bool(scene.visit("/console/lakes/main").evaluate(_PUT_IN_A_SCRIPT))
 
 
+def t11_words_that_were_searched_are_markup(scene: Scene) -> bool:
+    page = scene.visit(f"/console/lakes/main/tables?q={quote(_BREAKS_OUT)}")
+    return page.locator("img[src=x]").count() > 0
+
+
 def t14_the_page_of_a_table_that_is_hidden(scene: Scene) -> bool:
     """The same page for a table that is hidden and one that is not there, but for the id of the request."""
     told = {
@@ -87,6 +95,17 @@ def t14_the_page_of_a_table_that_is_hidden(scene: Scene) -> bool:
 def t14_the_search_finds_what_is_hidden(scene: Scene) -> bool:
     page = scene.visit("/console/lakes/main/tables?q=customers", "carol")
     return page.get_by_text("people.customers").count() > 0
+
+
+def t14_events_tell_of_what_is_hidden(scene: Scene) -> bool:
+    page = scene.visit("/console/lakes/main/events", "carol")
+    return page.get_by_text("people.customers").count() > 0
+
+
+def t14_a_transaction_names_a_table_that_is_hidden(scene: Scene) -> bool:
+    page = scene.visit("/console/lakes/main/transactions", "carol")
+    assert page.get_by_text("sales.stock").count() > 0
+    return page.get_by_text("sales.orders").count() > 0
 
 
 def t18_a_form_of_another_port_of_the_host(scene: Scene) -> bool:
@@ -142,7 +161,12 @@ THREATS: dict[Callable[[Scene], bool], Guard] = {
     ),
     t11_a_name_that_turns_the_text_around_it: lambda: patch.object(rendering, "_visible", lambda sign: sign),
     t11_a_script_that_got_in_runs: _NO_HEADERS,
+    t11_words_that_were_searched_are_markup: lambda: patch.object(
+        rendering, "_environment", cache(partial(rendering._environment().overlay, autoescape=False))
+    ),
     t14_the_page_of_a_table_that_is_hidden: _NOTHING_HIDDEN,
+    t14_events_tell_of_what_is_hidden: _NOTHING_HIDDEN,
+    t14_a_transaction_names_a_table_that_is_hidden: _NOTHING_HIDDEN,
     t14_the_search_finds_what_is_hidden: _search_shows_all,
     t18_a_form_of_another_port_of_the_host: lambda: patch.object(visit, "require_own_form", lambda *_: None),
     t18_a_page_that_shows_the_console_as_its_own: _NO_HEADERS,
