@@ -32,6 +32,7 @@ TAKEN_IN = {
 
 PLACES = {site: repository for repository, site in TAKEN_IN.items()}
 """The same, the other way round."""
+_DIALOG = 'data-md-component="search" role="dialog"'
 _FENCE = re.compile(r"^\s*(```+|~~~+)")
 _LINK = re.compile(r"\[((?:[^\[\]]|\[[^\]]*\])*)\]\((?!https?:|mailto:|#)([^)#\s]*)(#[^)\s]*)?\)")
 
@@ -67,6 +68,11 @@ def on_page_markdown(markdown: str, page: Page, files: Files, **_: object) -> st
         for line, in_code in _lines(markdown)
     )
     return "\n".join(lines)
+
+
+def on_post_page(output: str, **_: object) -> str:
+    """Give the dialog of the search the name that the theme leaves out, for who cannot see it."""
+    return output.replace(_DIALOG, f'{_DIALOG} aria-label="Search"', 1)
 
 
 def _lines(markdown: str) -> Iterator[tuple[str, bool]]:

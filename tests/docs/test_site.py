@@ -8,6 +8,7 @@ import sys
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Literal
 from urllib.parse import unquote, urlsplit
 from xml.etree import ElementTree
 
@@ -15,10 +16,21 @@ import pytest
 from typing_extensions import override
 
 from docs import site_hooks
-from tests.support.browser import chromium, new_context
+from tests.support.browser import chromium, new_context, serious_violations
 
 ROOT = Path(__file__).parents[2]
 PICTURES = sorted((ROOT / "docs" / "images").rglob("*.svg"))
+MAIN_PAGES = (
+    "index.html",
+    "tutorial/first-table.html",
+    "how-to/sql.html",
+    "how-to/console.html",
+    "reference/errors.html",
+    "explanation/comparison.html",
+    "architecture.html",
+    "changelog.html",
+)
+"""Some of each kind: prose, tables, code in several languages, pictures."""
 _IN_CSS = re.compile(r"(?:@import\s+|url\(\s*)['\"]?((?:https?:)?//[^'\")\s]+)")
 _LOADS = {"script": "src", "img": "src", "iframe": "src", "source": "src", "link": "href", "object": "data"}
 _CANONICAL = {"canonical", "alternate", "next", "prev"}
@@ -145,6 +157,25 @@ def test_the_site_opens_from_a_disk_and_is_searched_there_without_asking_anybody
 
     assert "Crash points" in found
     assert problems == []
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)], ids=["screen", "phone"])
+def test_the_main_pages_of_the_site_are_accessible(
+    site: Path, scheme: Literal["light", "dark"], width: int
+) -> None:
+    found: dict[str, list[str]] = {}
+    with chromium() as browser:
+        size = {"width": width, "height": 900}
+        page = new_context(browser, color_scheme=scheme, viewport=size).new_page()
+        for name in MAIN_PAGES:
+            page.goto((site / name).as_uri())
+            found[name] = serious_violations(page)
+        page.keyboard.press("s")
+        page.keyboard.type("commit")
+        page.wait_for_selector(".md-search-result__item")
+        found["the search"] = serious_violations(page)
+
+    assert {place: wrong for place, wrong in found.items() if wrong} == {}
 
 
 def _is_local(url: str) -> bool:

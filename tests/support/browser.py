@@ -1,8 +1,5 @@
 """A real Chromium, and pages that remember everything that went wrong on them."""
 
-import os
-import shutil
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -13,9 +10,9 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
+from tests.support.system_packages import find_program
 from tests.support.waiting import PATIENCE_SECONDS
 
-CHROMIUM = "/usr/bin/chromium"
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--no-first-run",
@@ -58,17 +55,7 @@ class WatchedPage:
 
     def violations(self) -> list[str]:
         """What axe-core calls serious on the page as it is."""
-        self.page.evaluate(f"{AXE.read_text()};null")
-        asked = "{resultTypes: ['violations'], iframes: false}"
-        found: Any = self.page.evaluate(
-            f"async () => ({{violations: (await axe.run(document, {asked})).violations}})"
-        )
-        return [
-            f"{each['id']}: {node['target']} {node['failureSummary']}"
-            for each in found["violations"]
-            if each["impact"] in SERIOUS
-            for node in each["nodes"]
-        ]
+        return serious_violations(self.page)
 
     def _note(self, is_wrong: bool, kind: str, text: str) -> None:
         if is_wrong:
@@ -79,10 +66,23 @@ class WatchedPage:
         dialog.dismiss()
 
 
+def serious_violations(page: Page) -> list[str]:
+    """What axe-core calls serious on a page as it is."""
+    page.evaluate(f"{AXE.read_text()};null")
+    asked = "{resultTypes: ['violations'], iframes: false}"
+    found: Any = page.evaluate(f"async () => ({{violations: (await axe.run(document, {asked})).violations}})")
+    return [
+        f"{each['id']}: {node['target']} {node['failureSummary']}"
+        for each in found["violations"]
+        if each["impact"] in SERIOUS
+        for node in each["nodes"]
+    ]
+
+
 @contextmanager
 def chromium() -> Iterator[Browser]:
     """The browser, installed if it can be; the test is skipped, with the reason, if it cannot."""
-    path = _installed()
+    path = find_program("chromium", "chromium")
     if path is None:
         pytest.skip("there is no chromium here, and it cannot be installed: apt-get install chromium")
     with sync_playwright() as driver:
@@ -100,12 +100,3 @@ def new_context(browser: Browser, **options: Any) -> BrowserContext:
     context = browser.new_context(**options)
     context.set_default_timeout(PATIENCE_SECONDS * 1000)
     return context
-
-
-def _installed() -> str | None:
-    found = CHROMIUM if Path(CHROMIUM).exists() else shutil.which("chromium")
-    if found is None and os.geteuid() == 0 and shutil.which("apt-get"):
-        command = ["apt-get", "install", "-y", "--no-install-recommends", "chromium"]
-        subprocess.run(command, check=False, capture_output=True)
-        found = CHROMIUM if Path(CHROMIUM).exists() else None
-    return found
