@@ -27,7 +27,7 @@ from tests.support.large_lakes import ROWS_OF_A_FILE, multiply_files, multiply_t
 
 IS_LARGE = "HEADGATE_TESTS_CONSOLE_SCALE" in os.environ
 TABLES, VERSIONS, FILES = (10_000, 100_000, 1_000_000) if IS_LARGE else (1_000, 600, 5_000)
-GRANTS = 2_000 if IS_LARGE else 300
+PEOPLE = 2_000 if IS_LARGE else 300
 ROUNDS = 4
 LAKE = "/console/lakes/main"
 NEWEST = VERSIONS + 1
@@ -93,7 +93,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ConsoleServer]:
             "big.files", "id INT, day STRING", partition_by=["day"], properties=properties
         )
         files.append([{"id": number, "day": "today"} for number in range(ROWS_OF_A_FILE)])
-        for number in range(GRANTS):
+        for number in range(PEOPLE):
             lake.grant("READ", on="big.files", to=f"person-{number:07}")
             lake.add_member(f"group-{number % 50}", f"person-{number:07}")
     multiply_files(folder, "big.files", FILES)

@@ -173,6 +173,18 @@ def test_a_comparison_has_a_line_for_each_difference() -> None:
     assert compare_view.definition_changes(after, after) == ()
 
 
+def test_of_a_large_group_some_members_are_shown_and_all_are_looked_for() -> None:
+    everybody = tuple(Principal(f"p-{number:03}") for number in range(25))
+    groups = (Group(Principal("group:z"), everybody), Group(Principal("group:a"), (Principal("ada"),)))
+
+    first, last = grants_view.members_lines(groups)
+    (found,) = grants_view.members_lines(groups, "P-024")
+
+    assert (first.name, first.members, first.left_out) == ("group:a", ("ada",), 0)
+    assert (last.name, len(last.members), last.left_out) == ("group:z", grants_view.MOST_MEMBERS, 5)
+    assert found == last
+
+
 def test_files_are_counted_by_size_and_by_partition() -> None:
     files = pa.table(
         {

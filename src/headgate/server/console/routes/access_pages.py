@@ -17,6 +17,7 @@ from headgate.server.console.views.paging import list_page
 from headgate.server.console.visit import Form, Visit, VisitedLake
 
 _GRANTS_ON_A_PAGE = 100
+_GROUPS_ON_A_PAGE = 50
 
 
 @get("/console/lakes/{lake:str}/grants", sync_to_thread=True)
@@ -36,7 +37,7 @@ def show_grants(
     on = str(found.catalog.resolve(parse_name(table)).name) if table else None
     values: dict[str, Any] = {
         "grants": list_page(grants_view.grant_lines(grants, q), number, _GRANTS_ON_A_PAGE),
-        "groups": groups,
+        "groups": list_page(grants_view.members_lines(groups, q), 1, _GROUPS_ON_A_PAGE),
         "reasons": grants_view.explain_privileges(person, on, grants, groups),
         "privileges": tuple(each.value for each in Privilege),
         "is_owner": found.principal == OWNER,

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from headgate.catalog.ports.access import IMPLIED_PRIVILEGES, OWNER, Grant, Group, Privilege
 
+MOST_MEMBERS = 20
+
 
 @dataclass(frozen=True, slots=True)
 class GrantLine:
@@ -26,6 +28,31 @@ class PrivilegeLine:
     @property
     def is_held(self) -> bool:
         return bool(self.reasons)
+
+
+@dataclass(frozen=True, slots=True)
+class MembersLine:
+    """A group with some of its members."""
+
+    name: str
+    members: tuple[str, ...]
+    left_out: int
+
+
+def members_lines(groups: Iterable[Group], words: str = "") -> tuple[MembersLine, ...]:
+    """The groups that have every one of these words in their name or among their members, by name."""
+    wanted = words.lower().split()
+    kept = (
+        group
+        for group in groups
+        if all(word in " ".join(map(str, (group.name, *group.members))).lower() for word in wanted)
+    )
+    return tuple(_members_line(group) for group in sorted(kept, key=lambda group: str(group.name)))
+
+
+def _members_line(group: Group) -> MembersLine:
+    members = tuple(map(str, group.members))
+    return MembersLine(str(group.name), members[:MOST_MEMBERS], max(0, len(members) - MOST_MEMBERS))
 
 
 def grant_lines(grants: Iterable[Grant], words: str = "") -> tuple[GrantLine, ...]:
