@@ -24,6 +24,7 @@ IS_LARGE = "HEADGATE_TESTS_CONSOLE_SCALE" in os.environ
 MANY_TABLES, MANY_VERSIONS, MANY_FILES = (10_000, 100_000, 1_000_000) if IS_LARGE else (1_000, 100, 300)
 HOSTILE_TABLES = ("hostile.marked", "hostile.versions", "hostile.files")
 _ASKED_AGAIN = 3
+_PATIENCE_MS = 600_000
 
 
 @pytest.fixture(scope="package")
@@ -74,11 +75,12 @@ def visitors(console: ConsoleServer, browser: Browser) -> Iterator[Opened]:
                 viewport={"width": width, "height": 860},
                 color_scheme="dark" if scheme == "dark" else "light",
             )
+            contexts[key].set_default_timeout(_PATIENCE_MS)
             page = contexts[key].new_page()
             page.goto(f"{console.url}/console/sign-in")
             page.get_by_label("Token").fill(console.tokens[name])
             page.get_by_role("button", name="Sign in").click()
-            page.wait_for_url("**/console/lakes/**" if name != "owner" else f"{console.url}/")
+            page.wait_for_url(lambda url: not url.endswith("/sign-in"))
             page.close()
         return WatchedPage(contexts[key].new_page(), console.url.removeprefix("http://"))
 

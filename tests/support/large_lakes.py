@@ -20,6 +20,8 @@ from tests.support.tables import append_change
 ROWS_OF_A_FILE = 100
 REAL_FILES = 4
 """So many of very many files are there, so that some rows can be read."""
+_WITHOUT_CHECKPOINT = 10
+"""Versions between two checkpoints, as a table has them by default; only some of them are written here."""
 _WHOLE, _EVERY = 200, 10
 """After so many files one of so many has deleted rows; who reads a few rows opens none of them."""
 
@@ -66,7 +68,8 @@ def multiply_versions(folder: Path, name: str, count: int) -> None:
             (end, end, stamp, *mine),
         )
     with headgate.connect(folder) as lake:
-        lake.table(name).log.checkpoint()
+        for version in (end // 2, end - _WITHOUT_CHECKPOINT, end):
+            lake.table(name).log.checkpoint(version=version)
 
 
 def _written_again(log: Path, last: dict[str, Any], lines: list[bytes], number: int) -> dict[str, Any]:
