@@ -24,7 +24,6 @@ IS_LARGE = "HEADGATE_TESTS_CONSOLE_SCALE" in os.environ
 MANY_TABLES, MANY_VERSIONS, MANY_FILES = (10_000, 100_000, 1_000_000) if IS_LARGE else (1_000, 100, 300)
 HOSTILE_TABLES = ("hostile.marked", "hostile.versions", "hostile.files")
 _ASKED_AGAIN = 3
-_PATIENCE_MS = 600_000
 
 
 @pytest.fixture(scope="package")
@@ -75,7 +74,6 @@ def visitors(console: ConsoleServer, browser: Browser) -> Iterator[Opened]:
                 viewport={"width": width, "height": 860},
                 color_scheme="dark" if scheme == "dark" else "light",
             )
-            contexts[key].set_default_timeout(_PATIENCE_MS)
             page = contexts[key].new_page()
             page.goto(f"{console.url}/console/sign-in")
             page.get_by_label("Token").fill(console.tokens[name])

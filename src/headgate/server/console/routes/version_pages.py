@@ -66,11 +66,9 @@ def compare_versions(
     second = latest if newer is None else newer
     first = max(0, second - 1) if older is None else older
     first, second = sorted((first, second))
-    before, after = (opened.opened.snapshot(version=each).state for each in (first, second))
-    changes = compare_view.definition_changes(
-        compare_view.definition_of(before), compare_view.definition_of(after)
-    )
     commits = _between(found, opened, first, second)
+    is_same = commits and first >= 0 and not any(map(_changes_definition, commits))
+    changes = () if is_same else _differences(opened, first, second)
     return page(
         visit,
         "compare.html",
@@ -99,14 +97,21 @@ def _changes(table: VisitedTable, commit: Commit | None) -> tuple[ChangeLine, ..
     """What a version changed in the definition; None if the one before it cannot be read."""
     if commit is None or commit.version == 0:
         return ()
-    if commit.metadata is None and commit.protocol is None and not commit.domains:
+    if not _changes_definition(commit):
         return ()
     try:
-        before, after = (
-            table.opened.snapshot(version=each).state for each in (commit.version - 1, commit.version)
-        )
+        return _differences(table, commit.version - 1, commit.version)
     except VersionNotFound:
         return None
+
+
+def _changes_definition(commit: Commit) -> bool:
+    return commit.metadata is not None or commit.protocol is not None or bool(commit.domains)
+
+
+def _differences(table: VisitedTable, older: int, newer: int) -> tuple[ChangeLine, ...]:
+    """In what the definitions of two versions differ; both are loaded from the log."""
+    before, after = (table.opened.snapshot(version=each).state for each in (older, newer))
     return compare_view.definition_changes(
         compare_view.definition_of(before), compare_view.definition_of(after)
     )
