@@ -149,7 +149,7 @@ _NOTHING_HIDDEN: Guard = lambda: patch.object(  # noqa: E731
 
 
 @contextmanager
-def _search_shows_all() -> Iterator[None]:
+def _everything_is_seen() -> Iterator[None]:
     """Both of its guards: what the database is asked for, and the rule that has the last word."""
     with patch.object(grant_store, "may_be_seen", lambda _: true()), _NOTHING_HIDDEN():
         yield
@@ -165,9 +165,9 @@ THREATS: dict[Callable[[Scene], bool], Guard] = {
         rendering, "_environment", cache(partial(rendering._environment().overlay, autoescape=False))
     ),
     t14_the_page_of_a_table_that_is_hidden: _NOTHING_HIDDEN,
-    t14_events_tell_of_what_is_hidden: _NOTHING_HIDDEN,
-    t14_a_transaction_names_a_table_that_is_hidden: _NOTHING_HIDDEN,
-    t14_the_search_finds_what_is_hidden: _search_shows_all,
+    t14_events_tell_of_what_is_hidden: _everything_is_seen,
+    t14_a_transaction_names_a_table_that_is_hidden: _everything_is_seen,
+    t14_the_search_finds_what_is_hidden: _everything_is_seen,
     t18_a_form_of_another_port_of_the_host: lambda: patch.object(visit, "require_own_form", lambda *_: None),
     t18_a_page_that_shows_the_console_as_its_own: _NO_HEADERS,
     t18_a_script_that_reads_the_session: lambda: patch.object(SessionSeal, "_cookie", _readable),
