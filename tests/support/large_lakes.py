@@ -19,11 +19,11 @@ from tests.support.tables import append_change
 
 ROWS_OF_A_FILE = 100
 REAL_FILES = 4
-"""So many of very many files are there, so that some rows can be read."""
+"""So many at both ends of very many files are there, so that some rows can be read."""
 _WITHOUT_CHECKPOINT = 10
 """Versions between two checkpoints, as a table has them by default; only some of them are written here."""
-_WHOLE, _EVERY = 200, 10
-"""After so many files one of so many has deleted rows; who reads a few rows opens none of them."""
+_WHOLE, _EVERY = 100, 10
+"""But for so many at both ends one of so many files has deleted rows: who reads a few opens none of them."""
 
 
 def multiply_tables(folder: Path, count: int) -> None:
@@ -91,18 +91,16 @@ def multiply_files(folder: Path, name: str, count: int) -> None:
     with headgate.connect(folder) as lake:
         log = lake.table(name).log
         [first] = live_files.table_as_adds(log.snapshot().files.columns)
-        for number in range(min(count, REAL_FILES)):
+        for number in (*range(REAL_FILES), *range(count - REAL_FILES, count)):
             shutil.copy(Path(log.location, unquote(first.path)), Path(log.location, f"many-{number}.parquet"))
-        adds = tuple(
-            _add(number, first) for number in reversed(range(count))
-        )  # a checkpoint turns them round
+        adds = tuple(_add(number, first, min(number, count - 1 - number)) for number in range(count))
         log.commit(append_change(*adds), base=log.snapshot())
         log.checkpoint()
 
 
-def _add(number: int, first: AddFile) -> AddFile:
+def _add(number: int, first: AddFile, from_end: int) -> AddFile:
     """A file like the first one, or larger, in one of fifty partitions if there are any."""
-    is_real = number < REAL_FILES
+    is_real = from_end < REAL_FILES
     at = number % 50
     return msgspec.structs.replace(
         first,
@@ -113,7 +111,7 @@ def _add(number: int, first: AddFile) -> AddFile:
             f'{{"numRecords":{ROWS_OF_A_FILE},"minValues":{{"id":{number}}},'
             f'"maxValues":{{"id":{number + number % 7}}},"nullCount":{{"id":0}},"tightBounds":false}}'
         ),
-        deletion_vector=None if number < _WHOLE or number % _EVERY else _deleted(number),
+        deletion_vector=None if from_end < _WHOLE or number % _EVERY else _deleted(number),
     )
 
 
