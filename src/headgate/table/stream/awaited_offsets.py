@@ -9,8 +9,8 @@ its event (``table/event_follower.py``). The catalog, or the log of a table by i
     when the last time is a second ago
     when the wait is over, unless the events of all that was committed before it are known by then
 
-so a signal that is lost costs time, and no row; and what is committed before Spark asks is in the answer, which
-``processAllAvailable`` relies on.
+so a signal that is lost costs time, and no row; and what is committed before Spark asks is in the answer,
+which ``processAllAvailable`` relies on.
 """
 
 import time
