@@ -19,7 +19,8 @@ from tests.support.tables import append_change
 
 ROWS_OF_A_FILE = 100
 REAL_FILES = 4
-"""So many at both ends of very many files are there, so that some rows can be read."""
+"""So many at both ends of very many files are there, so that some rows can be read; and of those that are
+read first, as a large checkpoint has them in another order."""
 _WITHOUT_CHECKPOINT = 10
 """Versions between two checkpoints, as a table has them by default; only some of them are written here."""
 _WHOLE, _EVERY = 100, 10
@@ -86,7 +87,7 @@ def _written_again(log: Path, last: dict[str, Any], lines: list[bytes], number: 
 def multiply_files(folder: Path, name: str, count: int) -> None:
     """Add so many files to a table of one file, which has ids and deletion vectors; and write a checkpoint.
 
-    The first of them are there and have the ``ROWS_OF_A_FILE`` of that one file; the others are named only.
+    Some of them are there and have the ``ROWS_OF_A_FILE`` of that one file; the others are named only.
     """
     with headgate.connect(folder) as lake:
         log = lake.table(name).log
@@ -96,6 +97,11 @@ def multiply_files(folder: Path, name: str, count: int) -> None:
         adds = tuple(_add(number, first, min(number, count - 1 - number)) for number in range(count))
         log.commit(append_change(*adds), base=log.snapshot())
         log.checkpoint()
+    with headgate.connect(folder) as lake:
+        log = lake.table(name).log
+        for path in log.snapshot().files.without_stats["path"][:REAL_FILES].to_pylist():
+            if not (there := Path(log.location, unquote(path))).exists():
+                shutil.copy(Path(log.location, unquote(first.path)), there)
 
 
 def _add(number: int, first: AddFile, from_end: int) -> AddFile:
