@@ -16,7 +16,6 @@ from headgate.protocol.log.replay import State
 from headgate.protocol.log.timestamps import ENABLEMENT_VERSION, VersionTimestamp
 from headgate.protocol.transaction.attempt import BLIND, ROW_ID_BACKFILL, Attempt
 from headgate.table import transaction
-from headgate.table.opened_table import OpenedTable
 from headgate.table.transaction import Change, Transaction
 from tests.simulation.faults import Fault
 from tests.simulation.mutations.conflicts import without
@@ -53,7 +52,14 @@ def _provenance_is_said_once() -> AbstractContextManager[object]:
 
 
 def _stamps_begin_before_the_files() -> AbstractContextManager[object]:
-    return patch.object(OpenedTable, "_file_time", lambda *_: EpochMillis(0))
+    real = transaction.begin
+
+    def begin(
+        state: State, change: Change, *, file_time: EpochMillis | None = None, **rest: Any
+    ) -> Transaction:
+        return real(state, change, file_time=None if file_time is None else EpochMillis(0), **rest)
+
+    return patch.object(transaction, "begin", begin)
 
 
 def _given(**other: Any) -> AbstractContextManager[object]:
