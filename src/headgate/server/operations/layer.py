@@ -94,7 +94,10 @@ class OperationsLayer:
         try:
             if limits.has_body(headers):
                 await self._take_place(row, headers, record)
-            body = await limits.read_body(receive, most=most, seconds=settings.body_seconds)
+            announced = limits.announced_size(headers)
+            body = await limits.read_body(
+                receive, announced=announced, most=most, seconds=settings.body_seconds
+            )
             limits.require_sane_json(body, settings)
             async with asyncio.timeout(settings.request_seconds if row.is_timed else None) as deadline:
                 await self.app(cast("Scope", scope), _Replay(body, receive), answer)
@@ -153,10 +156,12 @@ class _Replay:
         self._receive = receive
 
     async def __call__(self) -> Any:
-        if self._body is None:
-            return await self._receive()
-        body, self._body = self._body, None
-        return {"type": "http.request", "body": body, "more_body": False}
+        if self._body is not None:
+            body, self._body = self._body, None
+            return {"type": "http.request", "body": body, "more_body": False}
+        while (message := await self._receive())["type"] == "http.request":
+            pass  # the end of the body, for which nobody waited
+        return message
 
 
 class _Answer:

@@ -109,16 +109,24 @@ def body_limit(row: RouteLimit, settings: ServerSettings) -> int:
     return sizes[row.body]
 
 
-async def read_body(receive: Receive, *, most: int, seconds: float) -> bytes:
+def announced_size(headers: Mapping[str, str]) -> int | None:
+    """How many bytes a body is said to have; None if nothing is said, or it comes in chunks."""
+    if "transfer-encoding" in headers or "content-length" not in headers:
+        return None
+    return int(headers["content-length"])
+
+
+async def read_body(receive: Receive, *, announced: int | None, most: int, seconds: float) -> bytes:
     """The whole body, which may have so many bytes and take so long."""
     try:
         async with asyncio.timeout(seconds):
-            return await _read_all(receive, most)
+            return await _read_all(receive, announced, most)
     except TimeoutError as exc:
         raise _refusal(408, "BODY_TOO_SLOW", f"a body comes within {seconds:g} s: send it faster") from exc
 
 
-async def _read_all(receive: Receive, most: int) -> bytes:
+async def _read_all(receive: Receive, announced: int | None, most: int) -> bytes:
+    """All of it; not its end, which is a message of its own, if all that was announced is here."""
     parts: list[bytes] = []
     size = 0
     while True:
@@ -132,7 +140,7 @@ async def _read_all(receive: Receive, most: int) -> bytes:
         if size > most:
             raise _too_large(most)
         parts.append(part)
-        if not message.get("more_body", False):
+        if size == announced or not message.get("more_body", False):
             return b"".join(parts)
 
 

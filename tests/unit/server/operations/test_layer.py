@@ -1,5 +1,6 @@
 """What every request passes (T9, T10, T11): each limit refuses what is one more, in the dialect asked."""
 
+import asyncio
 import json
 import logging
 import resource
@@ -8,6 +9,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from litestar import Request, get, post
@@ -17,6 +19,7 @@ from headgate.catalog.wire.lake_description import BASE_PATH
 from headgate.catalog.wire.operations import OPERATIONS, PortOperation
 from headgate.errors import CommitUnknown
 from headgate.server.operations import limits, logs
+from headgate.server.operations.layer import _Replay
 from headgate.server.operations.limits import BodySize
 from tests.support.catalogs import a_catalog
 from tests.support.operated_server import NamedTokens, OperatedServer, operated
@@ -180,6 +183,41 @@ def test_a_body_that_does_not_come_is_given_up(catalog: Catalog) -> None:
     assert answer.startswith(b"HTTP/1.1 408 ")
     assert b"HEADGATE_BODY_TOO_SLOW" in answer
     assert alive.status == 200
+
+
+def test_a_body_is_whole_as_soon_as_all_that_was_announced_is_here(catalog: Catalog) -> None:
+    with operated(catalog, routes=ECHOES) as server:
+        whole = _raw(server, b"POST %b HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc" % OWN.encode())
+        parts = _raw(
+            server,
+            b"POST %b HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
+            b"2\r\nab\r\n1\r\nc\r\n0\r\n\r\n" % OWN.encode(),
+        )
+        with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE_SECONDS) as line:
+            answers = []
+            for body in (b"abcd", b"", b"ab"):  # one after another over one connection
+                head = b"POST %b HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n\r\n"
+                line.sendall(head % (OWN.encode(), len(body)) + body)
+                answers.append(line.recv(65_536).rpartition(b"\r\n\r\n")[2])
+
+    assert whole.endswith(b'{"bytes":3}')
+    assert parts.endswith(b'{"bytes":3}')
+    assert answers == [b'{"bytes":4}', b'{"bytes":0}', b'{"bytes":2}']
+
+
+def test_an_application_is_told_of_the_end_of_its_caller_and_not_of_the_end_of_a_body() -> None:
+    coming = iter(({"type": "http.request", "body": b"", "more_body": False}, {"type": "http.disconnect"}))
+
+    async def receive() -> Any:
+        return next(coming)
+
+    async def two_messages(replay: _Replay) -> list[Any]:
+        return [await replay(), await replay()]
+
+    assert asyncio.run(two_messages(_Replay(b"abc", receive))) == [
+        {"type": "http.request", "body": b"abc", "more_body": False},
+        {"type": "http.disconnect"},
+    ]
 
 
 def test_who_hangs_up_in_mid_body_leaves_nothing_behind(catalog: Catalog) -> None:
