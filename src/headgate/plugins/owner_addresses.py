@@ -7,13 +7,16 @@ there shows it the token or the password of its environment. Where there is one,
 """
 
 import os
-from collections.abc import Mapping
-from urllib.parse import parse_qsl, urlsplit
+import pkgutil
+from collections.abc import Iterable, Mapping
+from urllib.parse import urlsplit
 
 from headgate.catalog.targets import TOKEN_VARIABLE, is_http, is_postgresql
 from headgate.errors import InvalidRequest
 
 VARIABLE = "HEADGATE_COMMIT_OWNERS"
+_PARSE_POSTGRESQL = "headgate.catalog.database.postgresql:parse_url"
+"""By name, because it imports what nobody needs who has no such owner."""
 _SECRETS = (TOKEN_VARIABLE, "PGPASSWORD")
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 _ELSEWHERE = frozenset({"host", "hostaddr", "port", "service"})
@@ -37,14 +40,22 @@ def require_known_server(place: str, environment: Mapping[str, str] = os.environ
 def _server(place: str) -> str | None:
     """The server of an address, as it has to be named; None if it is on this machine."""
     try:
-        parts = urlsplit(place)
-        host, port = parts.hostname, parts.port
-        led_away = _ELSEWHERE.intersection(name for name, _ in parse_qsl(parts.query))
+        scheme, host, port, options = _parts(place)
     except ValueError:
         return place
-    if led_away or "," in parts.netloc or parts.netloc.count("@") > 1:
+    if _ELSEWHERE.intersection(options) or place.count("@") > 1 or "," in (host or ""):
         return place.lower()
     if host is None or host in _LOOPBACK:
         return None
     named = f"[{host}]" if ":" in host else host
-    return f"{parts.scheme}://{named}" + ("" if port is None else f":{port}")
+    return f"{scheme}://{named}" + ("" if port is None else f":{port}")
+
+
+def _parts(place: str) -> tuple[str, str | None, int | None, Iterable[str]]:
+    """Scheme, host, port and parameters, as who connects reads them: others find another host there."""
+    if is_postgresql(place):
+        url = pkgutil.resolve_name(_PARSE_POSTGRESQL)(place)
+        host = None if url.host is None else url.host.lower()
+        return place.partition(":")[0], host, url.port, url.query
+    parts = urlsplit(place)
+    return parts.scheme, parts.hostname, parts.port, ()

@@ -24,6 +24,10 @@ AWAY = (
     "postgresql://127.0.0.1/lake?service=evil",
     "postgresql://a@evil.example@127.0.0.1/lake",
     "postgres://evil.example/lake",
+    "postgresql://localhost?@evil.example/lake",
+    "postgresql://localhost#@evil.example/lake",
+    "postgresql://localhost:5432#@evil.example/lake",
+    "postgresql://localhost#.evil.example/lake",
 )
 HERE = (
     "https://localhost:8443/main",

@@ -121,7 +121,7 @@ def test_a_bucket_url_is_not_cut_at_a_mark_that_urls_use(mark: str) -> None:
 def test_a_password_may_have_any_character_if_it_is_encoded(mark: str) -> None:
     url = make_url("postgresql://u@h:1/d").set(password=f"x{mark}y").render_as_string(hide_password=False)
 
-    parsed = postgresql._parse_url(url)
+    parsed = postgresql.parse_url(url)
 
     assert (parsed.password, parsed.host, parsed.database) == (f"x{mark}y", "h", "d")
     assert mark == "/" or f"x{mark}y" not in targets.without_password(url)

@@ -48,7 +48,7 @@ def open_postgresql(url: str, settings: DatabaseSettings, *, create: bool = True
 
     Without ``create`` a database that has no lake is left as it is.
     """
-    engine = _engine(_parse_url(url), settings)
+    engine = _engine(parse_url(url), settings)
     event.listen(engine, "connect", _configure)
     database = Database(engine)
     try:
@@ -71,7 +71,8 @@ def open_postgresql(url: str, settings: DatabaseSettings, *, create: bool = True
     return database
 
 
-def _parse_url(url: str) -> URL:
+def parse_url(url: str) -> URL:
+    """The parts of an address as they are connected to."""
     try:
         parsed = make_url(url)
     except (ArgumentError, ValueError) as exc:
