@@ -182,7 +182,7 @@ def open_path(location: str | Path, settings: Settings) -> OpenedTable:
     return OpenedTable(
         place,
         store,
-        PathCommitter(place, store, coordinators.find_coordinator, world=world, settings=settings),
+        PathCommitter(place, store, coordinators.find_existing, world=world, settings=settings),
         after_commit=PostCommitScheduler(settings),
         settings=settings,
         world=world,

@@ -9,13 +9,15 @@ imported only when a table names it, and what the program registers itself comes
 ``headgate`` is there from the start: it keeps what it decides in the database of a lake, given by
 ``{"lake": "/absolute/path"}``, or for several machines by ``{"lake": "https://host/lake"}``, a server that
 every machine asks with its own ``HEADGATE_TOKEN``, or ``{"lake": "postgresql://user@host/database"}``; each
-machine names such servers in ``HEADGATE_COMMIT_OWNERS``.
+machine names such servers in ``HEADGATE_COMMIT_OWNERS``. The lake is made for who gives a table to it; for
+who opens a table that names it, it has to be there.
 With ``"commits": "published"`` it creates every commit in ``_delta_log`` at once, and stages nothing.
 """
 
 import pkgutil
 import threading
 from collections.abc import Mapping, Sequence
+from functools import partial
 from importlib.metadata import EntryPoint
 
 from headgate.catalog.coordinator.failures import error_of, failed, failure_of
@@ -71,7 +73,7 @@ def over_ledger(ledger: Ledger, *, batch: int = 1) -> CommitCoordinator:
     return LedgerCoordinator(ledger, batch)
 
 
-def _lake_coordinator(conf: Mapping[str, str]) -> CommitCoordinator:
+def _lake_coordinator(conf: Mapping[str, str], *, create: bool = True) -> CommitCoordinator:
     if _LAKE not in conf:
         raise InvalidRequest(
             f"the conf of the commit owner 'headgate' must say which {_LAKE}: its path, https://… or postgresql://…"
@@ -82,9 +84,17 @@ def _lake_coordinator(conf: Mapping[str, str]) -> CommitCoordinator:
     if commits not in (_STAGED, _PUBLISHED):
         raise InvalidRequest(f"{_COMMITS} must be {_STAGED!r} or {_PUBLISHED!r}, not {commits!r}")
     require_known_server(conf[_LAKE])
-    opener = _OPEN_SERVED_LEDGER if is_http(conf[_LAKE]) else _OPEN_LEDGER
-    owner = LedgerCoordinator(pkgutil.resolve_name(opener)(conf[_LAKE]), int(batch))
+    owner = LedgerCoordinator(_open_ledger(conf[_LAKE], create=create), int(batch))
     return PublishingCoordinator(owner) if commits == _PUBLISHED else owner
+
+
+def _open_ledger(place: str, *, create: bool) -> Ledger:
+    ledger: Ledger
+    if is_http(place):
+        ledger = pkgutil.resolve_name(_OPEN_SERVED_LEDGER)(place)
+    else:
+        ledger = pkgutil.resolve_name(_OPEN_LEDGER)(place, create=create)
+    return ledger
 
 
 def _check(name: str, builder: CoordinatorBuilder) -> None:
@@ -118,6 +128,8 @@ KIND: PluginKind[CoordinatorBuilder] = PluginKind(
     absent="no commit owner {name!r} is registered",
     built_in={"headgate": _lake_coordinator},
 )
+_CREATING_NOTHING: Mapping[str, CoordinatorBuilder] = {"headgate": partial(_lake_coordinator, create=False)}
+"""In place of the builders that may make something, for a conf that a table has."""
 _Key = tuple[str, frozenset[tuple[str, str]]]
 
 
@@ -135,12 +147,12 @@ class Coordinators:
             self.builders.unregister(name)
             self._built = {key: owner for key, owner in self._built.items() if key[0] != name}
 
-    def find(self, name: str, conf: Mapping[str, str]) -> CommitCoordinator | None:
+    def find(self, name: str, conf: Mapping[str, str], *, create: bool = True) -> CommitCoordinator | None:
         """What the builder of this name makes of a conf, once for each conf."""
         key = name, frozenset(conf.items())
         with self._lock:
             if key not in self._built:
-                builder = self.builders.find(name)
+                builder = (None if create else _CREATING_NOTHING.get(name)) or self.builders.find(name)
                 if builder is None:
                     return None
                 self._built[key] = builder(dict(conf))
@@ -166,8 +178,16 @@ def registered() -> frozenset[str]:
 
 
 def find_coordinator(name: str, conf: Mapping[str, str]) -> CommitCoordinator | None:
-    """The owner of that name and conf, built once; None if nobody registered the name."""
+    """The owner of that name and conf, built once; None if nobody registered the name.
+
+    A user asks for it: its lake is made if there is none.
+    """
     return _COORDINATORS.find(name, conf)
+
+
+def find_existing(name: str, conf: Mapping[str, str]) -> CommitCoordinator | None:
+    """The same for a name and conf that a table has: whoever wrote its log wrote them, so nothing is made."""
+    return _COORDINATORS.find(name, conf, create=False)
 
 
 CommitOwner, Builder = CommitCoordinator, CoordinatorBuilder

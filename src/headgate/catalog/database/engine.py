@@ -10,7 +10,7 @@ import random
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from enum import Enum, auto
 from functools import partial
 from pathlib import Path
@@ -42,6 +42,7 @@ NEWEST_REVISION = "0011"
 """The schema that the newest of ``catalog/migrations`` makes, known without loading any."""
 _UPGRADE = "headgate.catalog.database.schema_upgrade"
 _REVISIONS = "alembic_version"
+_SCHEMA_QUERY = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?"
 
 READ_OPTIONS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {"sqlite": {}, "postgresql": {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}}
@@ -212,11 +213,14 @@ class Database:
         self._connections.close()
 
 
-def open_sqlite(path: Path) -> Database:
-    """The database in this file, made and brought to the newest schema if need be.
+def open_sqlite(path: Path, *, create: bool = True) -> Database:
+    """The database in this file, brought to the newest schema if need be.
 
-    A new one is for its owner alone (``private_files.py``).
+    With ``create`` it is made if there is none, for its owner alone (``private_files.py``); without, what has
+    no lake is left as it is.
     """
+    if not create:
+        _require_lake(path)
     turn = path.with_name(f"{path.name}-turn")
     private_files.create_private_files(path, turn)
     # From parts: in a text, a mark in the name of a folder would end the path and be another file.
@@ -234,6 +238,27 @@ def open_sqlite(path: Path) -> Database:
     database = Database(engine, turns=turns, syncs=syncs, begin=_begin, require_file=require_file)
     database.migrate()
     return database
+
+
+def _require_lake(path: Path) -> None:
+    """Look whether a file is the database of a lake, without making or changing any."""
+    place = URL.create("sqlite", database=str(path)).render_as_string()
+    with _translated_errors(place):
+        is_lake = path.is_file() and _has_schema(path)  # to open a pipe would wait for its other end
+    if not is_lake:
+        raise InvalidRequest(
+            f"there is no lake in {str(path.parent)!r}: headgate.connect(…) makes one, and so does who gives "
+            "a table to a commit owner there",
+            code="HEADGATE_LAKE_NOT_FOUND",
+        )
+
+
+def _has_schema(path: Path) -> bool:
+    try:
+        with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as driver:
+            return driver.execute(_SCHEMA_QUERY, (_REVISIONS,)).fetchone() is not None
+    except sqlite3.Error as exc:
+        raise DBAPIError.instance(_SCHEMA_QUERY, (), exc, sqlite3.Error) from exc
 
 
 def _file_identity(path: Path) -> tuple[int, int] | None:
