@@ -53,7 +53,8 @@ class EngineConnections:
         return float(pool.checkedout() - len(self._idle)) if isinstance(pool, QueuePool) else 0.0
 
     def close(self) -> None:
-        """Give all back that are not in use."""
+        """Give all back that are not in use; those that are, when they come back."""
+        self._most = 0
         while self._idle:
             self._taken().close()
         self._engine.dispose()

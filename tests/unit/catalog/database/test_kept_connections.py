@@ -62,3 +62,11 @@ def test_none_is_left_open_when_the_database_is_closed(database: Database) -> No
     database.close()
 
     assert kept.closed
+
+
+def test_one_that_comes_back_after_that_is_closed_too(database: Database) -> None:
+    with database.reading() as used:
+        database.close()
+        assert used.scalar(text("SELECT 1")) == 1
+
+    assert used.closed
