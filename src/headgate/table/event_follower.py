@@ -69,9 +69,10 @@ class EventFollower:
         while self._is_wanted():
             began = self._now()
             try:
-                cursor = self._begin() if cursor is None else self._tell_after(cursor)
-                self.heard = began
-                pause = max(self._every, _SHARE * (self._now() - began))
+                cursor, is_all = self._begin() if cursor is None else self._tell_after(cursor)
+                if is_all:
+                    self.heard = began
+                pause = max(self._every, _SHARE * (self._now() - began)) if is_all else 0.0
             except UnsupportedFeature:  # a catalog without events
                 self._is_useless, pause = True, 0.0
             except HeadgateError as exc:
@@ -88,13 +89,14 @@ class EventFollower:
                 self._is_live, self._thread = False, None
             return wanted
 
-    def _begin(self) -> int:
+    def _begin(self) -> tuple[int, bool]:
         cursor = self._feed.newest()
         self._is_live = True
         self._signals.tell_all()  # of what was committed until here
-        return cursor
+        return cursor, True
 
-    def _tell_after(self, cursor: int) -> int:
+    def _tell_after(self, cursor: int) -> tuple[int, bool]:
+        """Tell of a page of events; how far it goes, and whether there are no more."""
         found = self._feed.after(cursor, limit=_PAGE)
         self._signals.tell({event.table_id for event in found if event.table_id is not None})
-        return found[-1].cursor if found else cursor
+        return found[-1].cursor if found else cursor, len(found) < _PAGE

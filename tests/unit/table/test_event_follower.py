@@ -101,6 +101,30 @@ def test_after_a_failure_it_begins_anew_and_tells_everybody(
     waiting.until(lambda: follower.follow() and mark.count == 2)
 
 
+def test_what_is_behind_many_other_events_is_heard_of_once_they_are_read(
+    catalog: Catalog, feed: Feed, signals: CommitSignals, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who is told that nothing was committed until a moment relies on it."""
+    other, mine = make(catalog, "other"), make(catalog, "mine")
+    time, told = iter(range(10**9)), list[tuple[float, int]]()
+    follower = EventFollower(feed, every=0.001, signals=signals, now=lambda: float(next(time)))  # type: ignore[arg-type]
+    monkeypatch.setattr(event_follower, "_PAGE", 2)
+    mark, cursor = signals.mark(mine.table_id), feed.newest()
+    for staging in (other, other, other, mine):
+        commit(catalog, staging)
+
+    monkeypatch.setattr(feed, "newest", lambda: cursor)
+    monkeypatch.setattr(follower._stop, "wait", lambda _: told.append((follower.heard, mark.count)))
+    monkeypatch.setattr(follower, "_is_wanted", lambda: len(told) < 5)
+    follower._run()
+
+    begun, first, second, *_ = told
+    assert first == begun  # there is more: of its last moment nothing is known
+    assert [count for _, count in told][2:] == [begun[1] + 1] * 3
+    assert second[0] == begun[0]
+    assert told[3][0] > second[0]
+
+
 def test_where_there_are_no_events_it_says_so_and_asks_no_more(signals: CommitSignals) -> None:
     none = NotOffered("events", "compare versions")
     follower = EventFollower(none, every=0.001, signals=signals)
