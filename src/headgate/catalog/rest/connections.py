@@ -149,8 +149,10 @@ class _Connection:
         self._line = line
         self._unread = b""
         self._seconds = seconds
-        self._since, self._came = 0.0, 0
-        """Since when how many bytes came."""
+        self._since: float | None = None
+        """Since when an answer comes, or its last large part."""
+        self._came = 0
+        """How many bytes came since then."""
 
     def is_quiet(self) -> bool:
         if self._unread or (isinstance(self._line, ssl.SSLSocket) and self._line.pending()):
@@ -163,7 +165,7 @@ class _Connection:
     def exchange(self, request: bytes, *, has_body: bool) -> tuple[RawAnswer, bool]:
         """The answer, and whether another may follow it."""
         try:
-            self._since, self._came = time.monotonic(), 0
+            self._since, self._came = None, 0
             with suppress(BrokenPipeError):  # who refuses a large body answers before it is all there
                 self._line.sendall(request)
             return self._answer(has_body=has_body)
@@ -251,11 +253,11 @@ class _Connection:
 
     def _part(self, most: int) -> bytes:
         """What comes next; a wait for it has an end, and so have many short ones for next to nothing."""
-        part = self._line.recv(most)
+        part, now = self._line.recv(most), time.monotonic()
         self._came += len(part)
-        if self._came >= _PART_BYTES:
-            self._since, self._came = time.monotonic(), 0
-        elif part and time.monotonic() - self._since > self._seconds:
+        if self._since is None or self._came >= _PART_BYTES:
+            self._since, self._came = now, 0
+        elif part and now - self._since > self._seconds:
             raise NotAnswered(f"of the answer only {self._came} bytes came in {self._seconds:g} s")
         return part
 

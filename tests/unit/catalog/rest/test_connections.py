@@ -209,6 +209,27 @@ def test_an_answer_that_hardly_comes_is_none(monkeypatch: pytest.MonkeyPatch) ->
         _answer(b"HTTP/1.1 200 OK\r\nContent-Length: 20000\r\n\r\n" + b"x" * 20_000)
 
 
+def test_the_time_that_the_request_and_the_decision_take_is_not_that_of_the_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock, parts = SimpleNamespace(now=0.0), iter([OK[:20], OK[20:40], OK[40:]])
+    waits = iter([59.0, 0.5, 0.5])
+
+    def receive(_most: int) -> bytes:
+        clock.now += next(waits)
+        return next(parts)
+
+    def send(_request: bytes) -> None:
+        clock.now += 59.0
+
+    monkeypatch.setattr(connections, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    line = SimpleNamespace(sendall=send, recv=receive)
+
+    answer, _ = connections._Connection(line, 60).exchange(b"a large body", has_body=True)  # type: ignore[arg-type]
+
+    assert answer.content == b"{}"
+
+
 def test_a_long_answer_may_take_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connections, "time", _clock(1))
     monkeypatch.setattr(connections, "_PART_BYTES", 1_000)
