@@ -1,12 +1,19 @@
 """A lost race on paper: our attempt, the commit that took its version, and what a row about the two is."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import msgspec
 
 from headgate.errors import ConflictError
-from headgate.protocol.actions import Commit
+from headgate.protocol.actions import AddFile, Commit, RemoveFile
+from headgate.protocol.file_key import canonical_path
+from headgate.protocol.log import replay
 from headgate.protocol.log.replay import State
 from headgate.protocol.transaction.attempt import Attempt
+
+File = TypeVar("File", AddFile, RemoveFile)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +41,34 @@ class Race:
     def with_ours(self, ours: Attempt) -> "Race":
         """The same race, our attempt mended."""
         return self if ours is self.ours else replace(self, ours=ours)
+
+
+def race_against(ours: Attempt, winner: Commit) -> Race:
+    """The race that ``ours`` lost; a file that both name has our path in it, however the winner spells it."""
+    after = replay.advance(ours.follows, winner)
+    mine = {canonical_path(path): path for path in _changed_paths(ours)}
+    if any(mine.get(canonical_path(file.path), file.path) != file.path for file in _files(winner)):
+        winner = replace(winner, adds=_named_as(winner.adds, mine), removes=_named_as(winner.removes, mine))
+    return Race(ours, winner, after)
+
+
+def _changed_paths(ours: Attempt) -> Iterator[str]:
+    """The paths that rules look for one by one; what was only read they compare by its place."""
+    yield from (file.path for file in _files(ours.writes))
+    if ours.rows is not None:
+        yield from (*ours.rows.changed, *ours.rows.seen)
+
+
+def _files(commit: Commit) -> Iterator[AddFile | RemoveFile]:
+    yield from commit.adds
+    yield from commit.removes
+
+
+def _named_as(files: tuple[File, ...], paths: Mapping[str, str]) -> tuple[File, ...]:
+    named = ((file, paths.get(canonical_path(file.path), file.path)) for file in files)
+    return tuple(
+        file if file.path == path else msgspec.structs.replace(file, path=path) for file, path in named
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,13 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from headgate.errors import ConcurrentAppend, ConcurrentDeleteRead
-from headgate.protocol.actions import AddFile, Commit, RemoveFile, commit_from_actions
+from headgate.errors import ConcurrentAppend, ConcurrentDeleteDelete, ConcurrentDeleteRead
+from headgate.protocol.actions import AddFile, Commit, CommitInfo, RemoveFile, commit_from_actions
 from headgate.protocol.conflicts import rebase
 from headgate.protocol.log import deletion_vectors
 from headgate.protocol.log.deletion_vectors import DeletedRows
 from headgate.protocol.log.replay import State
-from headgate.protocol.transaction.attempt import Attempt, ReadSet
+from headgate.protocol.transaction.attempt import ROW_ID_BACKFILL, Attempt, ReadSet
 from headgate.protocol.transaction.isolation import IsolationLevel
 from tests.support.attempts import BASE, added, side, table
 
@@ -145,3 +145,38 @@ def test_a_domain_that_was_looked_up_and_written_is_its_handlers_matter() -> Non
     moved = rebase.rebase(ours, [side("theirs", ["domain:n=2"], state).as_winner()])
 
     assert [(found.domain, found.configuration) for found in moved.writes.domains] == [("n", "1")]
+
+
+OURS, THEIRS = "a%26b/c", "a&b/c"
+"""One file, as two clients spell its path."""
+
+
+def test_a_row_that_both_hid_is_one_however_the_file_is_spelled() -> None:
+    state = table([ENABLED])
+    ours = side("ours", [f"hides:{OURS}=1", "finds-none"], state).attempt
+
+    with pytest.raises(ConcurrentDeleteDelete, match="changed or deleted by both"):
+        rebase.rebase(ours, [side("theirs", [f"hides:{THEIRS}=1"], state).as_winner()])
+
+
+@pytest.mark.parametrize(("one", "other"), [(OURS, THEIRS), (THEIRS, OURS)])
+def test_rows_that_both_hid_are_united_however_the_file_is_spelled(one: str, other: str) -> None:
+    state = table([ENABLED])
+    ours = side("ours", [f"hides:{one}=1", "finds-none"], state).attempt
+    winner = commit_from_actions(ours.target, side("theirs", [f"hides:{other}=2"], state).attempt.actions)
+
+    writes = rebase.rebase(ours, [winner]).writes
+
+    assert [(file.path, vector_of(file)) for file in writes.removes] == [(one, {2})]
+    assert [(file.path, vector_of(file)) for file in writes.adds] == [(one, {1, 2})]
+
+
+def test_ids_that_a_winner_gave_are_taken_over_however_the_file_is_spelled() -> None:
+    state = table(["tracked"])
+    ours = side("ours", [f"delete:{OURS}"], state).attempt
+    given = msgspec.structs.replace(added(THEIRS, {}), base_row_id=40, default_row_commit_version=8)
+    info = CommitInfo(operation=ROW_ID_BACKFILL)
+
+    writes = rebase.rebase(ours, [commit_from_actions(ours.target, [info, given])]).writes
+
+    assert [remove.base_row_id for remove in writes.removes] == [40]
