@@ -43,20 +43,23 @@ class Race:
         return self if ours is self.ours else replace(self, ours=ours)
 
 
-def race_against(ours: Attempt, winner: Commit) -> Race:
-    """The race that ``ours`` lost; a file that both name has our path in it, however the winner spells it."""
+def changed_places(ours: Attempt) -> Mapping[str, str]:
+    """The paths that rules look for one by one, by their places; what was only read they compare by place."""
+    paths = [file.path for file in _files(ours.writes)]
+    if ours.rows is not None:
+        paths += (*ours.rows.changed, *ours.rows.seen)
+    return {canonical_path(path): path for path in paths}
+
+
+def race_against(ours: Attempt, winner: Commit, mine: Mapping[str, str]) -> Race:
+    """The race that ``ours`` lost; a file of ``mine`` has our path in it, however the winner spells it.
+
+    ``mine`` are its ``changed_places``, which are the same behind every winner.
+    """
     after = replay.advance(ours.follows, winner)
-    mine = {canonical_path(path): path for path in _changed_paths(ours)}
     if any(mine.get(canonical_path(file.path), file.path) != file.path for file in _files(winner)):
         winner = replace(winner, adds=_named_as(winner.adds, mine), removes=_named_as(winner.removes, mine))
     return Race(ours, winner, after)
-
-
-def _changed_paths(ours: Attempt) -> Iterator[str]:
-    """The paths that rules look for one by one; what was only read they compare by its place."""
-    yield from (file.path for file in _files(ours.writes))
-    if ours.rows is not None:
-        yield from (*ours.rows.changed, *ours.rows.seen)
 
 
 def _files(commit: Commit) -> Iterator[AddFile | RemoveFile]:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from headgate.protocol.actions import Commit, EpochMillis
 from headgate.protocol.conflicts.file_rules import FILE_RULES
 from headgate.protocol.conflicts.metadata_rules import METADATA_RULES, OTHER_RULES
-from headgate.protocol.conflicts.race import ConflictRule, race_against
+from headgate.protocol.conflicts.race import ConflictRule, changed_places, race_against
 from headgate.protocol.log.replay import State
 from headgate.protocol.transaction.attempt import Attempt, ReadSet
 
@@ -31,8 +31,9 @@ def read_only_attempt(state: State, reads: ReadSet) -> Attempt:
 
 def validate_reads(attempt: Attempt, winners: Iterable[Commit]) -> Attempt:
     """The same reader behind these commits; raises the conflict if one of them changed what it read."""
+    mine = changed_places(attempt)
     for winner in winners:
-        race = race_against(attempt, winner)
+        race = race_against(attempt, winner, mine)
         for rule in RULES:
             rule.apply(race)
         attempt = replace(attempt, follows=race.after)

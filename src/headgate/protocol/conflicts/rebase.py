@@ -31,7 +31,7 @@ from headgate.protocol.actions import (
 from headgate.protocol.conflicts import joint_upgrade, preconditions, row_id_backfill, row_rules
 from headgate.protocol.conflicts.file_rules import FILE_RULES
 from headgate.protocol.conflicts.metadata_rules import METADATA_RULES, OTHER_RULES, PROTOCOL_RULES
-from headgate.protocol.conflicts.race import Fix, Race, Step, race_against
+from headgate.protocol.conflicts.race import Fix, Race, Step, changed_places, race_against
 from headgate.protocol.conflicts.row_rules import ROW_RULES
 from headgate.protocol.domains import lifecycle, rules
 from headgate.protocol.features import identity_columns, row_tracking
@@ -87,8 +87,9 @@ def stamped_now(attempt: Attempt, now: EpochMillis) -> Attempt:
 
 def rebase(attempt: Attempt, winners: Iterable[Commit]) -> Attempt:
     """The same change as the version after ``winners``; raises the conflict that forbids it."""
+    mine = changed_places(attempt)
     for winner in winners:
-        race = race_against(attempt, winner)
+        race = race_against(attempt, winner, mine)
         for step in STEPS:
             race = race.with_ours(step.apply(race))
         attempt = race.ours
