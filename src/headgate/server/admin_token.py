@@ -75,7 +75,9 @@ def _is_mounted_read_only(path: Path) -> bool:
     """Whether the file, and every link to it, is where nothing can be written, whoever tries."""
     try:
         place, real = os.stat(path.parent), os.stat(path)
-        return place.st_dev == real.st_dev and bool(os.statvfs(path.parent).f_flag & os.ST_RDONLY)
+        # One file system may be mounted twice, and read-only at one of the places.
+        flags = os.statvfs(path.parent).f_flag & os.statvfs(path).f_flag
+        return place.st_dev == real.st_dev and bool(flags & os.ST_RDONLY)
     except OSError:
         return False
 

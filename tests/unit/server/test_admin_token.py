@@ -123,6 +123,23 @@ def test_nor_if_a_group_can_that_is_not_the_servers(tmp_path: Path, monkeypatch:
         admin_token.ensure_token(path)
 
 
+def test_a_link_to_where_the_same_file_system_can_be_written_to_is_not_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mount = tmp_path / "mount"
+    mount.mkdir()
+    admin_token.ensure_token(tmp_path / "elsewhere")
+    (mount / "token").symlink_to(tmp_path / "elsewhere")
+
+    def found_by(place: Path) -> SimpleNamespace:
+        return SimpleNamespace(f_flag=os.ST_RDONLY if place.resolve().is_relative_to(mount) else 0)
+
+    monkeypatch.setattr(os, "statvfs", found_by)
+
+    with pytest.raises(InvalidRequest, match="a link"):
+        admin_token.ensure_token(mount / "token")
+
+
 def test_a_link_that_leaves_the_mount_is_not_followed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
