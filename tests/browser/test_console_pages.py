@@ -17,8 +17,9 @@ from tests.browser.conftest import (
     Opened,
     assert_soon,
 )
+from tests.support.browser import assert_whole
 from tests.support.console_lakes import ConsoleServer
-from tests.support.console_walk import addresses, assert_whole
+from tests.support.console_walk import addresses
 from tests.support.proposals import inline
 from tests.support.tables import create_managed
 

@@ -12,8 +12,9 @@ from playwright.sync_api import Browser
 
 from tests.browser.conftest import Opened, assert_soon, visitors
 from tests.conftest import JAVA
+from tests.support.browser import assert_whole
 from tests.support.console_lakes import ConsoleServer, console_server
-from tests.support.console_walk import LAKE_PAGES, TABLE_PAGES, addresses, assert_whole
+from tests.support.console_walk import LAKE_PAGES, TABLE_PAGES, addresses
 
 pytestmark = pytest.mark.spark
 TABLE = "bronze.orders"

@@ -79,6 +79,15 @@ def serious_violations(page: Page) -> list[str]:
     ]
 
 
+def assert_whole(watched: WatchedPage, path: str) -> None:
+    """The page has a heading and its landmarks, and does not run out of the window."""
+    page = watched.page
+    assert page.locator("main h1, main h2").count() > 0, path
+    assert page.locator("main").count() == page.locator("header.top").count() == 1, path
+    wider = page.evaluate("() => document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    assert wider <= 0, f"{path} is wider than the window by {wider}"
+
+
 @contextmanager
 def chromium() -> Iterator[Browser]:
     """The browser, installed if it can be; the test is skipped, with the reason, if it cannot."""

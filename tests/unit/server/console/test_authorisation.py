@@ -6,31 +6,10 @@ import pytest
 
 from tests.support.console_client import ConsoleClient
 from tests.support.console_lakes import ConsoleServer
+from tests.support.console_walk import LAKE_PAGES, TABLE_PAGES
 from tests.unit.server.console.conftest import Visitor
 
 LAKE = "/console/lakes/main"
-TABLE_PAGES = (
-    "",
-    "/rows",
-    "/files",
-    "/versions",
-    "/versions/1",
-    "/compare",
-    "/maintenance",
-    "/check",
-    "/release",
-)
-LAKE_PAGES = (
-    "",
-    "/tables",
-    "/events",
-    "/conflicts",
-    "/transactions",
-    "/grants",
-    "/rules",
-    "/maintenance",
-    "/adopt",
-)
 
 
 def without_request(body: bytes) -> str:
