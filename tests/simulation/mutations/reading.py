@@ -21,9 +21,9 @@ from tests.simulation.mutations.mutant import Mutant
 def _unreadable_is_empty() -> AbstractContextManager[object]:
     real = log_reader.list_log
 
-    def listed(store: Store, *, since: Version | None = None) -> list[file_names.LogFile]:
+    def listed(store: Store, **asked: Version | None) -> list[file_names.LogFile]:
         try:
-            return real(store, since=since)
+            return real(store, **asked)
         except StorageUnavailable:
             return []
 

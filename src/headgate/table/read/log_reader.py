@@ -9,9 +9,9 @@ Version 13 is read from wherever it is:
 ``_last_checkpoint`` with ``{"version":10,"size":4}`` lets the listing begin at version 10.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from itertools import chain
+from itertools import chain, takewhile
 
 import msgspec
 
@@ -25,6 +25,9 @@ from headgate.protocol.log.log_segment import LogSegment
 from headgate.storage import parallel_reads
 from headgate.storage.store import Store
 from headgate.table.committer import Frontier
+
+_LOOKED_BACK = 1_000
+"""So far before an old version a checkpoint is looked for; tables have one every ten or hundred versions."""
 
 
 class _LastCheckpoint(msgspec.Struct, frozen=True):
@@ -115,29 +118,36 @@ def choose_segment(store: Store, frontier: Frontier, target: Version | None) -> 
     """The files that make up ``target`` (default: the latest).
 
     The pointer to the last checkpoint is a hint: what is listed from there on is used if it
-    suffices, else everything is listed (U10).
+    suffices, else everything is listed (U10). Of a version before it what is shortly before that
+    version suffices as a rule.
     """
-    latest = frontier.bound
+    for listing in _short_listings(store, frontier, target):
+        with suppress(CorruptLog, VersionNotFound):
+            return log_segment.build(listing, held=frontier.held, latest=frontier.bound, target=target)
+    return log_segment.build(list_log(store), held=frontier.held, latest=frontier.bound, target=target)
+
+
+def _short_listings(store: Store, frontier: Frontier, target: Version | None) -> Iterator[Sequence[LogFile]]:
+    """Parts of the log that may be all that is needed, each listed if those before it are not."""
     if frontier.listing is not None:
-        with suppress(CorruptLog, VersionNotFound):
-            return log_segment.build(frontier.listing, held=frontier.held, latest=latest, target=target)
-        return log_segment.build(list_log(store), held=frontier.held, latest=latest, target=target)
-    hint = last_checkpoint_version(store)
-    if hint is not None and hint <= (frontier.latest if target is None else target):
-        with suppress(CorruptLog, VersionNotFound):
-            return log_segment.build(
-                list_log(store, since=hint), held=frontier.held, latest=latest, target=target
-            )
-    return log_segment.build(list_log(store), held=frontier.held, latest=latest, target=target)
+        yield frontier.listing
+    else:
+        hint = last_checkpoint_version(store)
+        if hint is not None and hint <= (frontier.latest if target is None else target):
+            yield list_log(store, since=hint)
+            return
+    if target is not None and target < frontier.latest:
+        yield list_log(store, since=Version(max(0, target - _LOOKED_BACK)), until=target)
 
 
-def list_log(store: Store, *, since: Version | None = None) -> list[LogFile]:
-    """The recognised files of ``_delta_log``, or those of version ``since`` and later ones."""
+def list_log(store: Store, *, since: Version | None = None, until: Version | None = None) -> list[LogFile]:
+    """The recognised files of ``_delta_log``, or those of versions from ``since`` on, or up to ``until``."""
     after = file_names.path_before(since) if since is not None else None
-    found = (
-        file_names.parse(item.path, size=item.size)
-        for item in store.list_from(file_names.LOG_FOLDER, after=after)
-    )
+    listed = store.list_from(file_names.LOG_FOLDER, after=after)
+    if until is not None:
+        end = file_names.path_before(Version(until + 1))
+        listed = takewhile(lambda item: item.path < end, listed)
+    found = (file_names.parse(item.path, size=item.size) for item in listed)
     return [file for file in found if file is not None]
 
 
