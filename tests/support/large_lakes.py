@@ -3,17 +3,20 @@
 import hashlib
 import shutil
 import sqlite3
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
+from uuid import UUID
 
 import msgspec
 
 import headgate
 from headgate.catalog.targets import DATABASE_FILE
 from headgate.protocol.actions import AddFile, DeletionVector, Version
-from headgate.protocol.log import file_names
+from headgate.protocol.log import deletion_vectors, file_names
+from headgate.protocol.log.deletion_vectors import DeletedRows, StoredVector
 from headgate.table.read import live_files
 from tests.support.tables import append_change
 
@@ -24,7 +27,10 @@ read first, as a large checkpoint has them in another order."""
 _WITHOUT_CHECKPOINT = 10
 """Versions between two checkpoints, as a table has them by default; only some of them are written here."""
 _WHOLE, _EVERY = 100, 10
-"""But for so many at both ends one of so many files has deleted rows: who reads a few opens none of them."""
+"""But for so many at both ends one of so many files has deleted rows."""
+_DELETED = tuple(DeletedRows.from_rows(range(number + 1)) for number in range(ROWS_OF_A_FILE))
+_VECTORS = UUID("d2c639aa-8816-431a-aaf6-d3fe2512ff61")
+"""The file of all deletion vectors, each of which is used by many files."""
 
 
 def multiply_tables(folder: Path, count: int) -> None:
@@ -87,14 +93,19 @@ def _written_again(log: Path, last: dict[str, Any], lines: list[bytes], number: 
 def multiply_files(folder: Path, name: str, count: int) -> None:
     """Add so many files to a table of one file, which has ids and deletion vectors; and write a checkpoint.
 
-    Some of them are there and have the ``ROWS_OF_A_FILE`` of that one file; the others are named only.
+    Some of them are there and have the ``ROWS_OF_A_FILE`` of that one file; the others are named only. All
+    deletion vectors are there, because which files are read first is up to the checkpoint.
     """
+    content, vectors = deletion_vectors.encode_file(_DELETED, _VECTORS)
     with headgate.connect(folder) as lake:
         log = lake.table(name).log
+        place = deletion_vectors.vector_location(vectors[0])
+        assert isinstance(place, StoredVector)
+        log.store.put(place.path, content)
         [first] = live_files.table_as_adds(log.snapshot().files.columns)
         for number in (*range(REAL_FILES), *range(count - REAL_FILES, count)):
             shutil.copy(Path(log.location, unquote(first.path)), Path(log.location, f"many-{number}.parquet"))
-        adds = tuple(_add(number, first, min(number, count - 1 - number)) for number in range(count))
+        adds = tuple(_add(number, first, count, vectors) for number in range(count))
         log.commit(append_change(*adds), base=log.snapshot())
         log.checkpoint()
     with headgate.connect(folder) as lake:
@@ -104,30 +115,20 @@ def multiply_files(folder: Path, name: str, count: int) -> None:
                 shutil.copy(Path(log.location, unquote(first.path)), there)
 
 
-def _add(number: int, first: AddFile, from_end: int) -> AddFile:
+def _add(number: int, first: AddFile, count: int, vectors: Sequence[DeletionVector]) -> AddFile:
     """A file like the first one, or larger, in one of fifty partitions if there are any."""
-    is_real = from_end < REAL_FILES
+    from_end = min(number, count - 1 - number)
     at = number % 50
     return msgspec.structs.replace(
         first,
         path=f"many-{number}.parquet",
         partition_values={column: f"{day}{at or ''}" for column, day in first.partition_values.items()},
-        size=first.size if is_real else first.size + number,
+        size=first.size if from_end < REAL_FILES else first.size + number,
         stats=(
             f'{{"numRecords":{ROWS_OF_A_FILE},"minValues":{{"id":{number}}},'
             f'"maxValues":{{"id":{number + number % 7}}},"nullCount":{{"id":0}},"tightBounds":false}}'
         ),
-        deletion_vector=None if from_end < _WHOLE or number % _EVERY else _deleted(number),
-    )
-
-
-def _deleted(number: int) -> DeletionVector:
-    return DeletionVector(
-        storage_type="u",
-        path_or_inline_dv="ab^-aqEH.-t@S}K{vb[*k^",
-        offset=4,
-        size_in_bytes=40,
-        cardinality=number % ROWS_OF_A_FILE + 1,
+        deletion_vector=None if from_end < _WHOLE or number % _EVERY else vectors[number % ROWS_OF_A_FILE],
     )
 
 
