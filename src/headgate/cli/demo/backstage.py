@@ -43,7 +43,7 @@ def show_refusal(scene: Scene) -> None:
     except SchemaMismatch as exc:
         refused = True
         say.say(Text(exc.message, style="yellow"))
-        say.say(Text(exc.code, style="dim"))
+        say.say(Text(f"code: {exc.code}", style="dim"))
     say.claim(
         f"{table.name} was left alone: still version {table.version()}",
         expected=(True, before), found=(refused, table.version()),

@@ -255,7 +255,7 @@ def _incompatible_error(
 ) -> SchemaMismatch:
     told = "; ".join(
         f"column {problem.path!r} is {describe_type(problem.table)} in the table but "
-        f"{describe_type(problem.rows)} in the rows ({problem.code})"
+        f"{describe_type(problem.rows)} in the rows"
         for problem in problems
     )
     way = (

@@ -83,6 +83,7 @@ def test_types_that_do_not_go_together_are_refused_by_name(
 
     assert caught.value.code == "DELTA_FAILED_TO_MERGE_FIELDS"
     assert caught.value.fields["causes"] == (code,)
+    assert "DELTA" not in caught.value.message, "one mistake has one code"
 
 
 def test_every_pair_that_does_not_go_together_is_told() -> None:
