@@ -109,8 +109,9 @@ def _by_position(rows: DataFrame, names: Sequence[str]) -> DataFrame:
     given = rows.columns
     if len(given) != len(names):
         few = len(given) < len(names)
+        found = "1 column" if len(given) == 1 else f"{len(given)} columns"
         raise InvalidRequest(
-            f"the rows have {len(given)} columns, and the table wants {len(names)} ({', '.join(names)}): "
+            f"the rows have {found}, and the table wants {len(names)} ({', '.join(names)}): "
             + ("give the others too, or name the columns that you give" if few else "leave some out"),
             code="DELTA_INSERT_COLUMN_ARITY_MISMATCH" if few else "DELTA_METADATA_MISMATCH",
         )
