@@ -30,7 +30,9 @@ def commands() -> Iterator[str]:
             continue
         parameters = _parameters(row)
         arguments = " ".join(
-            (each.metavar or each.name).upper() for each in parameters if each.param_type_name == "argument"
+            (each.metavar or each.name).upper() + ("..." if each.nargs == -1 else "")
+            for each in parameters
+            if each.param_type_name == "argument"
         )
         options = ", ".join(
             f"`{each.opts[0]}`"

@@ -59,9 +59,16 @@ EXIT_CODES: tuple[ExitCode, ...] = (
     ExitCode(
         3,
         "not found",
-        "There is no such lake, schema, table, version, domain, transaction or file.",
+        "There is no such lake, schema, table, version, domain, transaction, stream or file.",
         (LakeNotFound, TableNotFound, SchemaNotFound, VersionNotFound, ObjectNotFound),
-        frozenset({LakeNotFound.code, "HEADGATE_DOMAIN_NOT_FOUND", "HEADGATE_TRANSACTION_NOT_FOUND"}),
+        frozenset(
+            {
+                LakeNotFound.code,
+                "HEADGATE_DOMAIN_NOT_FOUND",
+                "HEADGATE_TRANSACTION_NOT_FOUND",
+                "HEADGATE_STREAM_NOT_FOUND",
+            }
+        ),
     ),
     ExitCode(
         4,
@@ -107,7 +114,9 @@ class ErrorFix:
 
 FIXES: tuple[ErrorFix, ...] = (
     ErrorFix((TableNotFound,), "headgate table list lists the tables of a lake"),
-    ErrorFix((SchemaNotFound,), "headgate schema list lists the schemas of a lake"),
+    ErrorFix(
+        (SchemaNotFound,), "headgate schema create makes one, headgate schema list lists those of a lake"
+    ),
     ErrorFix((VersionNotFound,), "headgate table history lists the versions of a table"),
     ErrorFix((LakeNotFound,), "headgate config show says which lake is meant, and why"),
     ErrorFix(

@@ -10,7 +10,7 @@ from headgate.cli import configuration
 from headgate.cli.configuration import LakeChoice
 from headgate.cli.deferred import deferred_module
 from headgate.clock import SystemWorld
-from headgate.errors import InvalidRequest
+from headgate.errors import InvalidRequest, SchemaNotFound
 from headgate.settings import Settings
 
 if TYPE_CHECKING:
@@ -64,6 +64,12 @@ def open_lake(named: str | None = None) -> Iterator[OpenedLake]:
         raise
     with lakes.Lake(catalog, settings=Settings(), world=SystemWorld()) as lake:
         yield OpenedLake(lake, catalog, targets.without_password(place))
+
+
+def require_schema(opened: OpenedLake, schema: str) -> None:
+    """Refuse a schema that is not there, of which a list would be as empty as of one without tables."""
+    if schema.lower() not in opened.lake.schemas():
+        raise SchemaNotFound(f"there is no schema {schema!r} in {opened.place}", name=schema)
 
 
 def choose_database(named: str | None, command: str) -> str:

@@ -67,7 +67,9 @@ def list_in(app: typer.Typer) -> None:
 
 def _list_rows(app: typer.Typer, rows: tuple[LazyCommand, ...]) -> None:
     for row in rows:
-        app.command(row.name, help=row.summary, hidden=row.instead is not None)(_not_loaded)
+        # As short help too, or the list would cut it off.
+        is_older = row.instead is not None
+        app.command(row.name, help=row.summary, short_help=row.summary, hidden=is_older)(_not_loaded)
 
 
 def _not_loaded() -> None:
@@ -103,7 +105,7 @@ class LazyCommands(TyperGroup):
         found = getattr(import_without_gc(module), function)
         if isinstance(found, typer.Typer):  # a command that has commands of its own
             found.rich_markup_mode = self.rich_markup_mode
-            return get_command(found)
+            return _with_whole_summaries(get_command(found))
         alone.command(row.name)(found)
         return get_command(alone)
 
@@ -121,6 +123,13 @@ class LazyCommands(TyperGroup):
         group: Any = get_command(app)
         group.rows, group.noun = row.verbs, row
         return group
+
+
+def _with_whole_summaries(group: Any) -> Any:
+    """A group of commands whose first lines its list does not cut off."""
+    for command in group.commands.values():
+        command.short_help = (command.help or "").partition("\n")[0]
+    return group
 
 
 def _means_default(noun: LazyCommand, args: list[str], ctx: Any) -> bool:

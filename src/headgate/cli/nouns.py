@@ -153,7 +153,9 @@ NOUNS: tuple[LazyCommand, ...] = (
         summary="See what happened in a lake, and what happens now.",
         verbs=(
             LazyCommand(
-                "list", f"{_ACTIVITY}.events:list_events", "List what happened in a lake, the oldest first."
+                "list",
+                f"{_ACTIVITY}.events:list_events",
+                "List what happened in a lake lately, the oldest first.",
             ),
             LazyCommand(
                 "follow",

@@ -1,7 +1,9 @@
 """``headgate event``: what happened in a lake, in the one order of all that happened."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
@@ -17,8 +19,10 @@ from headgate.cli.options import AsJson, LakePlace
 from headgate.errors import InvalidRequest
 
 if TYPE_CHECKING:
+    from headgate.catalog.figures import event_windows
     from headgate.catalog.ports import events as event_port
 else:
+    event_windows = deferred_module("headgate.catalog.figures.event_windows")
     event_port = deferred_module("headgate.catalog.ports.events")
 
 _COLUMNS = (
@@ -40,28 +44,32 @@ TableOption = Annotated[
 
 
 def list_events(
-    after: Annotated[int, typer.Option("--after", min=0, help="Only after this cursor.")] = 0,
+    after: Annotated[
+        int | None, typer.Option("--after", min=0, help="The first after this cursor; else the latest.")
+    ] = None,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="At most so many.")] = 100,
     kind: KindOption = None,
     table: TableOption = None,
     lake: LakePlace = None,
     as_json: AsJson = False,
 ) -> None:
-    """List what happened in a lake, the oldest first."""
-    found: list[EventAnswer] = []
+    """List what happened in a lake lately, the oldest first."""
+    wanted = partial(_is_wanted, kinds=kind, table=table)
     _require_kinds(kind)
     with folder.open_lake(lake) as opened:
-        for event in _events(opened, after):
-            if _is_wanted(event, kind, table):
-                found.append(describe_event(event))
-            if len(found) == limit:
-                break
+        events = (
+            _latest(opened, wanted, limit)
+            if after is None
+            else islice(filter(wanted, _events(opened, after)), limit)
+        )
+        found = [describe_event(event) for event in events]
     if as_json:
         console.show_json(found)
     elif found:
         console.show_table(console.out(), _COLUMNS, [_cells(event) for event in found])
     else:
-        console.say("nothing happened since then")
+        since = "yet" if after is None else "since then"
+        console.say("nothing of that kind happened" if kind or table else f"nothing happened {since}")
 
 
 def follow_events(
@@ -116,6 +124,19 @@ def _events(opened: OpenedLake, after: int) -> Iterator["event_port.Event"]:
     while page := opened.lake.events(after=after, limit=_PAGE):
         yield from page
         after = page[-1].cursor
+
+
+def _latest(
+    opened: OpenedLake, wanted: Callable[["event_port.Event"], bool], limit: int
+) -> Sequence["event_port.Event"]:
+    """The last so many that are wanted; looked for backwards, and no further than events are remembered."""
+    found: list[event_port.Event] = []
+    before: int | None = None
+    while len(found) < limit and before != 1:
+        window = event_windows.event_window(opened.catalog.events, before, _PAGE)
+        found = [*filter(wanted, window.events), *found]
+        before = 1 if window.is_forgotten else max(1, window.end - _PAGE)
+    return found[-limit:]
 
 
 def _require_kinds(kinds: list[str] | None) -> None:

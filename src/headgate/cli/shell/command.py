@@ -100,7 +100,7 @@ def _run_scripts(shell: SqlShell, scripts: list[tuple[str, str]]) -> int:
 
 
 def _place(shell: SqlShell, path: str, entry: Entry, outcome: EntryOutcome) -> str:
-    what = "was cancelled" if outcome is EntryOutcome.CANCELLED else "failed; what follows it was not run"
+    what = "was cancelled" if outcome is EntryOutcome.CANCELLED else "failed, and nothing after it was run"
     where = f"line {entry.line} of {path}" if path else f"line {entry.line}"
     name = "command" if entry.is_command else f"statement {shell.number}"
     return f"{name}, {where}, {what}: {' '.join(entry.text.split())}"

@@ -54,7 +54,7 @@ def create(
 def set_properties(
     table: TableArgument,
     properties: Annotated[
-        list[str], typer.Argument(metavar="NAME=VALUE...", help="Such as delta.appendOnly=true.")
+        list[str], typer.Argument(metavar="NAME=VALUE", help="Such as delta.appendOnly=true.")
     ],
     lake: LakePlace = None,
     as_json: AsJson = False,
@@ -67,13 +67,15 @@ def set_properties(
 
 def unset_properties(
     table: TableArgument,
-    names: Annotated[list[str], typer.Argument(metavar="NAME...", help="Such as delta.appendOnly.")],
+    names: Annotated[list[str], typer.Argument(metavar="NAME", help="Such as delta.appendOnly.")],
+    *,
+    if_exists: Annotated[bool, typer.Option("--if-exists", help="Pass over those it does not have.")] = False,
     lake: LakePlace = None,
     as_json: AsJson = False,
 ) -> None:
     """Take properties of a table away, in one commit."""
     with folder.open_lake(lake) as opened:
-        version = opened.lake.table(table).unset_properties(names)
+        version = opened.lake.table(table).unset_properties(names, if_exists=if_exists)
     _show_version(table, version, as_json=as_json)
 
 

@@ -41,6 +41,8 @@ def tables(
     """List the tables of a lake."""
     with folder.open_lake(lake) as opened:
         found = summaries.summarize_tables(opened, schema)
+        if schema and not found:
+            folder.require_schema(opened, schema)
     if as_json:
         console.show_json(found)
     elif found:

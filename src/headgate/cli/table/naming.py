@@ -45,6 +45,8 @@ def dropped(
     """
     with folder.open_lake(lake) as opened:
         entries = opened.lake.dropped(schema)
+        if schema and not entries:
+            folder.require_schema(opened, schema)
     found = tuple(
         DroppedTable(
             table=str(entry.name),

@@ -25,8 +25,9 @@ def publish(table: OptionalTable = None, lake: LakePlace = None, as_json: AsJson
     if as_json:
         console.show_json(done)
         return
+    width = max((len(published.table) for published in done), default=0)
     for published in done:
-        console.say(f"{published.table}  {_verdict(published)}")
+        console.say(f"{published.table.ljust(width)}  {_verdict(published)}")
     if not done:
         console.say(f"no tables in {opened.place}, so nothing to publish")
 

@@ -60,12 +60,10 @@ def check_tables(
 
 def print_reports(out: Console, reports: Iterable["IntegrityReport"]) -> None:
     """A line for each table, and below it what was found."""
-    for report in reports:
-        out.print(
-            Text.assemble(
-                (console.visible(report.table), "bold"), f"  {_verdict(report)}: {_looked_at(report)}"
-            )
-        )
+    named = [(console.visible(report.table), report) for report in reports]
+    width = max((len(name) for name, _ in named), default=0)
+    for name, report in named:
+        out.print(Text.assemble((name.ljust(width), "bold"), f"  {_verdict(report)}: {_looked_at(report)}"))
         for finding in report.repaired:
             out.print(
                 Text.assemble("  ", ("repaired", "bold green"), f" {_headline(finding)}"), soft_wrap=True

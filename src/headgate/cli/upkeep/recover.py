@@ -56,11 +56,15 @@ def print_recovery(out: Console, done: "RecoveryReport", place: str) -> None:
     if not done.tables:
         out.print(f"no tables of a catalog in {place}, so nothing to recover{would}", markup=False)
         return
+    width = max(len(table.name) for table in done.tables)
     for table in done.tables:
         reach = "" if table.version is None else f", version {table.version}"
         out.print(
             Text.assemble(
-                (table.name, "bold"), "  ", (table.outcome.value, _STYLES[table.outcome.value]), reach
+                (table.name.ljust(width), "bold"),
+                "  ",
+                (table.outcome.value, _STYLES[table.outcome.value]),
+                reach,
             ),
             soft_wrap=True,
         )
