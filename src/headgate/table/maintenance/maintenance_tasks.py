@@ -100,7 +100,7 @@ def _uncheckpointed(chores: TaskContext) -> str | None:
     protected = log_retention.log_settings(state.protocol, state.metadata).protected_before
     if behind < log_retention.checkpoint_interval(state.metadata) or state.version < protected:
         return None
-    return f"version {state.version}, {behind} after the last one"
+    return f"version {state.version}, {'1 version' if behind == 1 else f'{behind} versions'} without one"
 
 
 def _checkpointed(chores: TaskContext, version: Version) -> Version:
