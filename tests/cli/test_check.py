@@ -35,7 +35,7 @@ def test_whole_tables_take_a_line_each(lake: Path) -> None:
     assert result.exit_code == 0
     first, second = result.stdout.splitlines()
     assert first == "sales.orders  whole: version 2, 3 commits, 0 checkpoints, 0 checksums, 2 data files"
-    assert second.startswith("sales.stock  whole: version 0, 1 commit,")
+    assert second.startswith("sales.stock   whole: version 0, 1 commit,")
 
 
 def test_damage_is_explained_and_ends_with_status_1(lake: Path, location: Path) -> None:
