@@ -36,6 +36,8 @@ SHOWN = (
     ("conflicts", "main", "/conflicts"),
 )
 """The pages whose pictures are in the docs, in light and dark."""
+LISTS = ("", "/tables", "/events", "/tables/sales.orders/files", "/tables/sales.orders/versions/7")
+"""Pages with lists of what is in a lake, in a table, in a version."""
 
 
 def test_every_page_works_and_is_accessible(console: ConsoleServer, signed_in: Opened) -> None:
@@ -69,6 +71,39 @@ def test_pages_fit_on_a_phone(console: ConsoleServer, signed_in: Opened) -> None
         assert_whole(watched, path)
 
     assert watched.problems == []
+    watched.page.close()
+
+
+def test_lists_of_a_phone_need_no_scrolling(console: ConsoleServer, signed_in: Opened) -> None:
+    """Each row stands in lines below each other, where on a wide window it is one of a table."""
+    narrow, wide = signed_in(width=390), signed_in()
+    for path in LISTS:
+        page = narrow.visit(f"{console.url}/console/lakes/main{path}")
+        folded = page.locator(".scroll:has(> table.folds)")
+        assert folded.count() > 0, path
+        assert folded.evaluate_all("found => found.every(each => each.scrollWidth <= each.clientWidth)"), path
+        assert narrow.violations() == []
+    page = wide.visit(f"{console.url}/console/lakes/main/events")
+    assert (
+        page.locator("table.folds tbody tr").first.evaluate("e => getComputedStyle(e).display") == "table-row"
+    )
+
+    assert narrow.problems == wide.problems == []
+    narrow.page.close()
+    wide.page.close()
+
+
+@pytest.mark.parametrize("width", [390, 1180])
+def test_what_a_field_is_for_can_be_read_in_it(console: ConsoleServer, signed_in: Opened, width: int) -> None:
+    watched, cut = signed_in(width=width), list[str]()
+    for path in ("/grants", "/rules", "/adopt"):
+        page = watched.visit(f"{console.url}/console/lakes/main{path}")
+        cut += page.locator("input[placeholder]").evaluate_all(
+            "found => found.filter(e => { e.value = e.placeholder; return e.scrollWidth > e.clientWidth })"
+            ".map(e => e.placeholder)"
+        )
+
+    assert cut == []
     watched.page.close()
 
 

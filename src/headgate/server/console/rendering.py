@@ -40,6 +40,7 @@ def _environment() -> Environment:
     made.filters |= {
         "foreign": foreign,
         "count": formats.count,
+        "things": formats.things,
         "size": formats.size,
         "moment": formats.moment,
         "ago": formats.ago,

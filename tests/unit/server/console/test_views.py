@@ -77,6 +77,12 @@ def test_sizes_are_in_powers_of_1024(number: int | None, shown: str) -> None:
     assert formats.size(number) == shown
 
 
+def test_one_thing_is_not_told_as_several() -> None:
+    told = [formats.things(number, "row") for number in (0, 1, 2, 1_000_000)]
+
+    assert told == ["0 rows", "1 row", "2 rows", "1,000,000 rows"]
+
+
 def test_moments_that_no_calendar_has_are_not_shown() -> None:
     assert formats.moment(0) == "1970-01-01 00:00:00 UTC"
     assert formats.moment(2**63) == formats.moment(-1) == formats.ago(2**63, NOW) == "–"

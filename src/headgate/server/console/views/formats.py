@@ -16,6 +16,11 @@ def count(number: float | None) -> str:
     return UNKNOWN if number is None else f"{number:,.0f}"
 
 
+def things(number: float, thing: str) -> str:
+    """So many things, in the plural where it is due: ``1 row``, ``2 rows``."""
+    return f"{count(number)} {thing}" if number == 1 else f"{count(number)} {thing}s"
+
+
 def size(number: int | None) -> str:
     """A number of bytes: ``17.2 MiB``."""
     if number is None:

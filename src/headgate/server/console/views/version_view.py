@@ -18,6 +18,7 @@ from headgate.protocol.actions import (
     RemoveFile,
 )
 from headgate.protocol.schema import json as schema_json
+from headgate.server.console.views import formats
 
 MOST_ACTIONS = 200
 
@@ -88,7 +89,7 @@ def action_lines(commit: Commit) -> Iterable[ActionLine]:
         yield ActionLine("protocol", ", ".join(named) or "no features", _json(protocol))
     if (metadata := commit.metadata) is not None:
         columns = schema_json.parse(metadata.schema_string).fields
-        yield ActionLine("metaData", f"{len(columns)} columns", _json(metadata))
+        yield ActionLine("metaData", formats.things(len(columns), "column"), _json(metadata))
     yield from map(_domain_line, commit.domains)
     yield from map(_app_line, commit.txns)
     yield from map(_add_line, commit.adds)
@@ -114,9 +115,9 @@ def _remove_line(found: RemoveFile) -> ActionLine:
 def _file_detail(found: AddFile | RemoveFile, stats: str | None) -> str:
     parts = [f"{name}={value}" for name, value in (found.partition_values or {}).items()]
     rows = record_count(stats)
-    parts += [] if rows is None else [f"{rows:,} rows"]
+    parts += [] if rows is None else [formats.things(rows, "row")]
     if found.deletion_vector is not None:
-        parts.append(f"{found.deletion_vector.cardinality:,} rows deleted")
+        parts.append(f"{formats.things(found.deletion_vector.cardinality, 'row')} deleted")
     if not found.data_change:
         parts.append("no data change")
     return ", ".join(parts)
