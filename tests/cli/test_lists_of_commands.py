@@ -1,14 +1,18 @@
 """What lists of the command line say: whole sentences of every command, lines that stand in line."""
 
+import io
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner, Result
 
 import headgate
+from headgate.cli import console
 from headgate.cli.activity import events
+from headgate.cli.console import OutputColumn
 from headgate.cli.lazy_commands import COMMANDS
 from headgate.cli.main import app
 from tests.support.lakes import build_lake
@@ -94,3 +98,23 @@ def test_the_latest_events_of_a_kind_and_of_a_table_are_found_among_others(event
     assert len(created) == 3 and cursors("--lake", eventful, "--kind", "create", "-n", "2") == created[-2:]
     assert orders and cursors("--lake", eventful, "--table", "sales.orders") == orders
     assert "nothing of that kind" in run("event", "list", "--lake", eventful, "--kind", "incident").stdout
+
+
+def test_events_that_are_no_commits_are_told_in_words(eventful: Path) -> None:
+    run("maintenance", "permit", "sales.stock", "data cleanup", "--lake", eventful)
+    run("table", "rename", "sales.more", "sales.less", "--lake", eventful)
+
+    lines = run("event", "list", "--lake", eventful, "-n", "2").stdout.splitlines()[1:]
+
+    assert lines[0].endswith("data cleanup is permitted") and lines[1].endswith("renamed from sales.more")
+
+
+def test_a_moment_stays_on_one_line_in_a_narrow_window() -> None:
+    columns = (OutputColumn("name"), OutputColumn("timestamp", is_whole=True), OutputColumn("id"))
+    narrow = Console(width=50, force_terminal=True, color_system=None, file=io.StringIO())
+
+    console.show_table(narrow, columns, [("n" * 30, "2026-11-19 18:19:46.513Z", "i" * 30)])
+
+    said = narrow.file.getvalue()  # type: ignore[attr-defined]
+    assert "2026-11-19 18:19:46.513Z" in said
+    assert (said.count("n") - 1, said.count("i") - 2) == (30, 30), "and nothing is left out"

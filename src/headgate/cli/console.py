@@ -34,6 +34,8 @@ class OutputColumn:
     title: str
     right: bool = False
     style: str = ""
+    is_whole: bool = False
+    """Whether its values stay on one line where a window is too narrow for all columns."""
 
 
 def out() -> Console:
@@ -119,7 +121,11 @@ def _drawn(columns: Sequence[OutputColumn], rows: Sequence[Sequence[str]]) -> Ta
     for column in columns:
         justify: Literal["left", "right"] = "right" if column.right else "left"
         table.add_column(
-            Text(column.title, style="bold"), justify=justify, style=column.style, overflow="fold"
+            Text(column.title, style="bold"),
+            justify=justify,
+            style=column.style,
+            overflow="fold",
+            no_wrap=column.is_whole,
         )
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))

@@ -19,7 +19,7 @@ _COLUMNS = (
     OutputColumn("kind"),
     OutputColumn("principal"),
     OutputColumn("good for"),
-    OutputColumn("until (UTC)"),
+    OutputColumn("until (UTC)", is_whole=True),
     OutputColumn("label"),
 )
 

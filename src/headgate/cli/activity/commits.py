@@ -19,7 +19,7 @@ else:
 
 _COLUMNS = (
     OutputColumn("version", right=True, style="bold"),
-    OutputColumn("timestamp"),
+    OutputColumn("timestamp", is_whole=True),
     OutputColumn("for"),
     OutputColumn("size", right=True),
     OutputColumn("transaction"),

@@ -4,9 +4,8 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
-import msgspec
 import typer
 
 from headgate.cli import console, folder
@@ -27,7 +26,7 @@ else:
 
 _COLUMNS = (
     OutputColumn("cursor", right=True),
-    OutputColumn("timestamp (UTC)"),
+    OutputColumn("timestamp (UTC)", is_whole=True),
     OutputColumn("kind", style="bold"),
     OutputColumn("table"),
     OutputColumn("version", right=True),
@@ -62,9 +61,9 @@ def list_events(
             if after is None
             else islice(filter(wanted, _events(opened, after)), limit)
         )
-        found = [describe_event(event) for event in events]
+        found = tuple(events)
     if as_json:
-        console.show_json(found)
+        console.show_json([describe_event(event) for event in found])
     elif found:
         console.show_table(console.out(), _COLUMNS, [_cells(event) for event in found])
     else:
@@ -97,7 +96,7 @@ def follow_events(
                 cursor = event.cursor
                 if not _is_wanted(event, kind, table):
                     continue
-                _print_event(describe_event(event), as_json=as_json)
+                _print_event(event, as_json=as_json)
                 left = None if left is None else left - 1
                 if left == 0:
                     return
@@ -150,23 +149,19 @@ def _is_wanted(event: "event_port.Event", kinds: list[str] | None, table: str | 
     return (not kinds or event.kind.value in kinds) and (table is None or event.table == table)
 
 
-def _print_event(event: EventAnswer, *, as_json: bool) -> None:
+def _print_event(event: "event_port.Event", *, as_json: bool) -> None:
     if as_json:
-        console.show_json_line(event)
+        console.show_json_line(describe_event(event))
     else:
         console.say("  ".join(filter(None, _cells(event))))
 
 
-def _cells(event: EventAnswer) -> tuple[str, ...]:
+def _cells(event: "event_port.Event") -> tuple[str, ...]:
     return (
         str(event.cursor),
-        event.timestamp.replace("T", " "),
-        event.kind,
+        console.format_timestamp(event.timestamp),
+        event.kind.value,
         event.table or "",
         "" if event.version is None else str(event.version),
-        event.operation or _details(event.details),
+        event.operation or event_windows.event_sentence(event),
     )
-
-
-def _details(details: Any) -> str:
-    return msgspec.json.encode(details).decode() if details else ""

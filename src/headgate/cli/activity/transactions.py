@@ -18,7 +18,7 @@ else:
 
 _COLUMNS = (
     OutputColumn("transaction", style="bold"),
-    OutputColumn("committed (UTC)"),
+    OutputColumn("committed (UTC)", is_whole=True),
     OutputColumn("tables"),
 )
 _FEW = 20

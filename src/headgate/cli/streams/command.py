@@ -136,7 +136,7 @@ def _print_writers(found: tuple[StreamWriter, ...]) -> None:
         OutputColumn("table", style="bold"),
         OutputColumn("stream"),
         OutputColumn("last batch", right=True),
-        OutputColumn("at (UTC)"),
+        OutputColumn("at (UTC)", is_whole=True),
     )
     console.show_table(
         console.out(),
@@ -163,7 +163,7 @@ def _print_details(found: tuple[WriterDetail, ...]) -> None:
         ]
         columns = (
             OutputColumn("version", right=True),
-            OutputColumn("committed (UTC)"),
+            OutputColumn("committed (UTC)", is_whole=True),
             OutputColumn("batch", right=True),
             OutputColumn("rows", right=True),
         )

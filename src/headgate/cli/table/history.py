@@ -21,7 +21,7 @@ else:
 
 _COLUMNS = (
     OutputColumn("version", right=True, style="bold"),
-    OutputColumn("timestamp"),
+    OutputColumn("timestamp", is_whole=True),
     OutputColumn("operation"),
     OutputColumn("rows", right=True),
     OutputColumn("files", right=True),

@@ -25,7 +25,7 @@ _COLUMNS = (
     OutputColumn("rows", right=True),
     OutputColumn("files", right=True),
     OutputColumn("size", right=True),
-    OutputColumn("last commit (UTC)"),
+    OutputColumn("last commit (UTC)", is_whole=True),
 )
 
 _TO_THE_MINUTE = 16

@@ -15,7 +15,11 @@ DroppedArgument = Annotated[str, typer.Argument(help="The table that was dropped
 IdOption = Annotated[
     str | None, typer.Option("--id", help="Which, if several were called so: table dropped shows the ids.")
 ]
-_COLUMNS = (OutputColumn("table", style="bold"), OutputColumn("dropped (UTC)"), OutputColumn("id"))
+_COLUMNS = (
+    OutputColumn("table", style="bold"),
+    OutputColumn("dropped (UTC)", is_whole=True),
+    OutputColumn("id"),
+)
 
 
 def drop(table: TableArgument, lake: LakePlace = None, as_json: AsJson = False) -> None:
