@@ -139,7 +139,7 @@ def test_adopting_again_is_the_same_table(catalog: Catalog, tmp_path: Path) -> N
         adopted.adopt(catalog, tmp_path / "t", OTHER)
 
 
-@pytest.mark.parametrize("how", ["resolve", "adopt", "resume", "another name"])
+@pytest.mark.parametrize("how", ["resolve", "pin", "adopt", "resume", "another name"])
 def test_who_dies_after_the_decisive_commit_has_given_the_table_to_the_catalog(
     catalog: Catalog, tmp_path: Path, how: str
 ) -> None:
@@ -150,6 +150,8 @@ def test_who_dies_after_the_decisive_commit_has_given_the_table_to_the_catalog(
     survivor, name = adopted.later(catalog), NAME
 
     match how:
+        case "pin":
+            assert survivor.pin([NAME]).entries[0].table_id == claimed.table_id
         case "adopt":
             adopted.adopt(survivor, tmp_path / "t", proposer="bob")
         case "resume":

@@ -60,7 +60,7 @@ def test_who_has_a_name_is_not_bothered_by_a_table_that_comes_late_for_it(
     entry = later.resolve(NAME)
 
     assert entry.table_id != claimed.table_id
-    assert later.load(NAME).entry == later.resolve_all([NAME])[0] == entry
+    assert later.load(NAME).entry == later.resolve_all([NAME])[0] == later.pin([NAME]).entries[0] == entry
     assert adopted.append(adopted.managed(later, entry), "mine.parquet") == 1
     later.drop(NAME)
     assert later.resolve(NAME).table_id == claimed.table_id

@@ -188,7 +188,7 @@ def test_who_comes_back_late_cannot_take_the_table_away(catalog: Catalog, tmp_pa
     assert len(adopted.files(tables.open_filesystem(str(folder)))) == 3
 
 
-@pytest.mark.parametrize("how", ["read", "append", "resume", "release"])
+@pytest.mark.parametrize("how", ["read", "append", "pin", "resume", "release"])
 def test_who_dies_after_the_last_commit_has_given_the_table_back(
     catalog: Catalog, tmp_path: Path, how: str
 ) -> None:
@@ -210,10 +210,11 @@ def test_who_dies_after_the_last_commit_has_given_the_table_back(
     elif how == "release":
         assert adopted.release(catalog, entry) == 4
     else:
-        with pytest.raises(TableNotFound, match="at_path"):
+        with pytest.raises(TableNotFound, match="there is no table" if how == "pin" else "at_path"):
             {
                 "read": table.snapshot,
                 "append": lambda: adopted.append(table, "stray.parquet"),
+                "pin": lambda: catalog.pin([NAME]),
             }[how]()
     with pytest.raises(TableNotFound):
         catalog.resolve(NAME)

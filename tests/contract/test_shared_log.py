@@ -164,6 +164,10 @@ def test_readers_of_a_shared_log_see_a_version_as_soon_as_it_is_there(
     publish(locate(shared.location), 3, "foreign 3")
     assert isinstance(catalog.outcome_of(shared.table_id, TxnId("ours"), Version(3)), Lost)
     assert catalog.outcome_of(shared.table_id, TxnId("ours"), Version(4)) == Open()
+    publish(locate(shared.location), 4, "foreign 4")
+    assert catalog.pin([ORDERS]).tails[shared.table_id].latest == 4
+    publish(locate(shared.location), 5, "foreign 5")
+    assert catalog.tails([shared.table_id])[shared.table_id].latest == 5
 
 
 def test_of_many_who_create_a_version_one_does_whoever_they_are(

@@ -77,6 +77,8 @@ ROWS: tuple[Row, ...] = (
         _group(c, k, drops=(k.dropped_id,), read_only={k.table_id: Version(0)})), "H++++"),
     Row("outcome_of_group", lambda c, k: c.outcome_of_group(k.group), "HRR++"),
     Row("tails", lambda c, k: c.tails([k.table_id]), "H++++"),
+    Row("pin", lambda c, k: c.pin([k.name]), "H++++"),
+    Row("pin", lambda c, k: c.pin([], [k.table_id]), "H++++"),
     # names
     Row("create_schema", lambda c, k: c.create_schema(k.name.schema), "R++++"),
     Row("schemas", lambda c, _: c.schemas(), "H++++"),

@@ -39,7 +39,14 @@ from headgate.catalog.ports.directory import (
     normalize_name,
 )
 from headgate.catalog.ports.events import EventKind
-from headgate.catalog.ports.groups import GroupId, GroupLost, GroupOutcome, GroupProposal, GroupRatified
+from headgate.catalog.ports.groups import (
+    GroupId,
+    GroupLost,
+    GroupOutcome,
+    GroupProposal,
+    GroupRatified,
+    PinnedTables,
+)
 from headgate.catalog.ports.handover import TableAdoptions, TableReleases
 from headgate.catalog.ports.integrity import AuditedCommit, CatalogRecords
 from headgate.catalog.ports.ledger import Ledger
@@ -327,6 +334,11 @@ class MinimalCatalog:
     def tails(self, table_ids: Iterable[TableId]) -> Mapping[TableId, Tail]:
         with self._lock:
             return {table_id: self._live(table_id).tail for table_id in table_ids}
+
+    def pin(self, names: Iterable[TableName], table_ids: Iterable[TableId] = ()) -> PinnedTables:
+        with self._lock:
+            entries = self.resolve_all(names)
+            return PinnedTables(entries, self.tails((*table_ids, *(entry.table_id for entry in entries))))
 
     def _known_group(self, group: GroupProposal) -> GroupRatified | None:
         known = self._groups.get(group.group_id)

@@ -7,7 +7,7 @@ catalog has it looked at (``settle``, ``import_…``) before it answers.
 
 import copy
 from collections.abc import Iterable, Mapping
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from dataclasses import replace
 
 from headgate.catalog import decision
@@ -31,6 +31,7 @@ from headgate.catalog.handover.adoption import Adoptions
 from headgate.catalog.handover.context import HandoverContext
 from headgate.catalog.handover.recovery import RecoveryWriter
 from headgate.catalog.handover.release import Releases
+from headgate.catalog.handover.settled_tables import SettledTables
 from headgate.catalog.integrity import CatalogAuditor
 from headgate.catalog.ports.access import OWNER, AccessControl, AccessTokens, acting_principal
 from headgate.catalog.ports.catalog import NO_POLICIES, Policies
@@ -46,8 +47,14 @@ from headgate.catalog.ports.commits import (
     Unknown,
 )
 from headgate.catalog.ports.directory import ExternalTables, StagingTable, TableEntry, TableName
-from headgate.catalog.ports.groups import GroupLost, GroupOutcome, GroupProposal, GroupRatified, RatifiedGroup
-from headgate.catalog.ports.handover import ReleaseStatus
+from headgate.catalog.ports.groups import (
+    GroupLost,
+    GroupOutcome,
+    GroupProposal,
+    GroupRatified,
+    PinnedTables,
+    RatifiedGroup,
+)
 from headgate.catalog.ports.integrity import TableBooks
 from headgate.catalog.ports.ledger import Ledger
 from headgate.catalog.ports.policies import CommitRehearsals
@@ -63,10 +70,9 @@ from headgate.catalog.ratification.published_probe import PublishedProbe
 from headgate.catalog.ratification.ratifier import Ratifier
 from headgate.catalog.ratification.ratify import Candidate, RatificationTerms, UnknownVersionPublished
 from headgate.catalog.ratification.rehearsals import Rehearsals
-from headgate.catalog.store import commit_store, grant_store, loading, opening, transfer_store
-from headgate.catalog.store.opening import TableOpening
+from headgate.catalog.store import commit_store, grant_store, loading, transfer_store
 from headgate.clock import World
-from headgate.errors import NotAllowed, TableFrozen, TableNotFound, UserError
+from headgate.errors import NotAllowed, TableFrozen, UserError
 from headgate.protocol.actions import EpochMillis, TxnId, Version
 from headgate.storage.credentials import StorageOperation, VendedCredential
 from headgate.storage.locate import Locate
@@ -206,14 +212,10 @@ class Catalog:
         return GroupReader(self._database, self._principal).groups_with(commits)
 
     def tails(self, table_ids: Iterable[TableId]) -> Mapping[TableId, Tail]:
-        wanted = tuple(table_ids)
-        self._check_sees(wanted)
-        found, decides = multi_table.load_tails(self._database, wanted)
-        if not decides:  # only the logs can tell
-            self.releases.settle_those_leaving(wanted)
-            self._external_commits.import_from_shared_logs(wanted, self._policies())
-            found, _ = multi_table.load_tails(self._database, wanted)
-        return found
+        return self._settled.pin((), table_ids).tails
+
+    def pin(self, names: Iterable[TableName], table_ids: Iterable[TableId] = ()) -> PinnedTables:
+        return self._settled.pin(tuple(names), table_ids)
 
     def create_schema(self, schema: str) -> bool:
         return self._directory.create_schema(schema)
@@ -234,15 +236,10 @@ class Catalog:
         return self._directory.register(staging, name)
 
     def resolve(self, name: TableName) -> TableEntry:
-        self.adoptions.settle_name(name)
-        return self._directory.resolve(name)
+        return self._settled.resolve(name)
 
     def resolve_all(self, names: Iterable[TableName]) -> tuple[TableEntry, ...]:
-        wanted = tuple(names)
-        try:
-            return self._directory.resolve_all(wanted)
-        except TableNotFound:  # unless one is on its way into the catalog
-            return tuple(self.resolve(name) for name in wanted)
+        return self._settled.resolve_all(tuple(names))
 
     def search_tables(self, words: str, *, offset: int, limit: int) -> tuple[tuple[TableEntry, ...], int]:
         return table_search.search_tables(self._directory, words, offset, limit)
@@ -292,38 +289,14 @@ class Catalog:
                     return Open()
 
     def tail(self, table_id: TableId) -> Tail:
-        with self._database.reading() as db:
-            grant_store.require_visible(db, self._principal, table_id)
-            opened = opening.find_opening_by_id(db, table_id)
-            if opened is None:
-                raise transfer_store.not_live_error(db, table_id)
-            head, found = opened.head, opening.load_tail(db, opened)
-        if head.shares_log and self._external_commits.import_versions(table_id, self._policies()):
-            return self.tail(table_id)
-        # Of a table that is leaving only the log can tell whether it has left.
-        if head.frozen and self.releases.settle(table_id) is not ReleaseStatus.OPEN:
-            return self.tail(table_id)
-        return found
+        return self._settled.tail(table_id)
 
     @property
     def writes(self) -> int:
         return self._database.writes
 
     def load(self, name: TableName) -> LoadedTable:
-        as_of, opened = self.writes, None
-        with suppress(TableNotFound):  # unless one is on its way into the catalog
-            opened = self._opened(name)
-        if opened is None or opened[0].is_name_claimed:
-            self.adoptions.settle_name(name)
-            opened = self._opened(name)
-        found, tail = opened
-        undecided = found.head.frozen or found.head.shares_log  # then only the log can tell
-        told = self.tail(found.entry.table_id) if undecided else tail
-        return LoadedTable(found.entry, told, found.hints, as_of)
-
-    def _opened(self, name: TableName) -> tuple[TableOpening, Tail]:
-        with self._database.reading() as db:
-            return (found := self._directory.find_opening(db, name)), opening.load_tail(db, found)
+        return self._settled.load(name)
 
     def note_log(self, table_id: TableId, known: LogHints) -> None:
         LogNotes(self._database, self._writes, self._principal).note(table_id, known)
@@ -389,6 +362,12 @@ class Catalog:
 
     def close(self) -> None:
         self._database.close()
+
+    @property
+    def _settled(self) -> SettledTables:
+        return SettledTables(
+            self._directory, self.adoptions, self.releases, self._external_commits, self._policies
+        )
 
     def _check_sees(self, table_ids: Iterable[TableId]) -> None:
         if self._principal == OWNER:

@@ -49,6 +49,11 @@ class TableHead:
     shares_log: bool = False
     """Whether others may publish the table's next version themselves."""
 
+    @property
+    def is_ours_alone(self) -> bool:
+        """Whether the catalog alone knows what the table is, and nobody need look at its log."""
+        return not self.frozen and not self.shares_log
+
 
 @dataclass(frozen=True, slots=True)
 class UnpublishedLimits:

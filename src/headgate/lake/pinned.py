@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 
 from headgate.catalog.ports.commits import TableId, Tail
 from headgate.catalog.ports.directory import StagingTable, TableEntry, TableName
-from headgate.catalog.ports.groups import GroupCatalog
+from headgate.catalog.ports.groups import GroupCatalog, PinnedTables
 from headgate.clock import World
-from headgate.errors import InvalidRequest, TableNotFound
+from headgate.errors import InvalidRequest
 from headgate.plugins import domain_handlers
 from headgate.protocol.actions import Commit, EpochMillis, TxnId, Version
 from headgate.protocol.conflicts import read_validation
@@ -37,7 +37,6 @@ from headgate.table.transaction import Transaction
 OpenedManagedTable = tuple[ManagedCommitter, OpenedTable]
 TableOpener = Callable[[TableEntry], OpenedManagedTable]
 
-_RESOLUTIONS = 3
 _MAX_CACHED = 32
 _NO_PUBLISHING = PostCommitScheduler(Settings(publish=Publish.ON_DEMAND))
 
@@ -48,6 +47,8 @@ class TransactionAccess:
 
     catalog: GroupCatalog
     find: Callable[[Iterable[TableName]], Sequence[TableEntry]]
+    pin: Callable[[Iterable[TableName], Iterable[TableId]], PinnedTables]
+    """The tables of these names, and how far they and those with these ids reached, all at one moment."""
     parse: Callable[[str], TableName]
     open: TableOpener
     stage: Callable[[TableName, TableDefinition], StagingTable]
@@ -57,15 +58,20 @@ class TransactionAccess:
     allow_clone_of: Callable[[TableId, TableName], None]
     """Allow a table, which may be one that is being made, to name the files of another."""
 
-    def resolve(self, *names: str) -> Sequence[TableEntry]:
-        """The tables of these names."""
-        for name in names:
+    def parse_all(self, names: Iterable[str]) -> tuple[TableName, ...]:
+        """What these tables are called; a path is refused."""
+        wanted = tuple(names)
+        for name in wanted:
             if "`" in name or "/" in name:
                 raise InvalidRequest(
                     f"{name!r} is a path, and only tables of the lake are used together with others: take it "
                     "in with lake.adopt(path, 'schema.table')"
                 )
-        return self.find(map(self.parse, names))
+        return tuple(map(self.parse, wanted))
+
+    def resolve(self, name: str) -> TableEntry:
+        """The table of this name."""
+        return self.find(self.parse_all((name,)))[0]
 
 
 class OpenTableCache:
@@ -172,17 +178,12 @@ def pin_tables(
     access: TransactionAccess, names: tuple[str, ...], open_ids: Iterable[TableId]
 ) -> tuple[dict[str, TableEntry], dict[TableId, Frontier]]:
     """The tables of these names, and how far they and those that are open reached, all at one moment."""
-    attempt = 1
-    while True:
-        entries = dict(zip(map(str.lower, names), access.resolve(*names), strict=True))
-        try:
-            found = access.catalog.tails([*open_ids, *(entry.table_id for entry in entries.values())])
-        except TableNotFound:
-            if attempt == _RESOLUTIONS:
-                raise
-            attempt += 1  # another table may have the name by now
-            continue
-        return entries, {table_id: _frontier(table_id, told) for table_id, told in found.items()}
+    wanted, open_ids = access.parse_all(names), tuple(open_ids)
+    if not wanted and not open_ids:
+        return {}, {}
+    found = access.pin(wanted, open_ids)
+    entries = dict(zip(map(str.lower, names), found.entries, strict=True))
+    return entries, {table_id: _frontier(table_id, told) for table_id, told in found.tails.items()}
 
 
 def _frontier(table_id: TableId, told: Tail) -> Frontier:

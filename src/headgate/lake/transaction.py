@@ -238,7 +238,7 @@ class LakeTransaction:
                 raise InvalidRequest(
                     f"this transaction has written to {name}, so it cannot drop it too: leave one of them out"
                 )
-            self._drops[key] = known.entry if known is not None else self._access.resolve(name)[0]
+            self._drops[key] = known.entry if known is not None else self._access.resolve(name)
 
     def commit(self) -> Mapping[str, int]:
         """Commit everything at once; the version of each table that was written or made, by name.

@@ -169,16 +169,15 @@ class DatabaseDirectory:
             raise self._not_found(db, name)
         return replace(found, entry=self.located(found.entry))
 
-    def resolve_all(self, names: Iterable[TableName]) -> tuple[TableEntry, ...]:
-        """The tables of these names, found in one transaction."""
+    def find_openings(self, db: Connection, names: Iterable[TableName]) -> list[TableOpening]:
+        """What opens the tables of these names, their places not spelled out; or ``TableNotFound``."""
         wanted = [normalize_name(name) for name in names]
-        with self.database.reading() as db:
-            found = name_store.find_tables(db, wanted)
-            seen = {entry.name for entry in self._visible(db, tuple(found.values()))}
-            for name in wanted:
-                if name not in seen:
-                    raise self._not_found(db, name)
-        return tuple(self.located(found[name]) for name in wanted)
+        found = opening.find_openings(db, wanted)
+        seen = {entry.name for entry in self._visible(db, tuple(each.entry for each in found.values()))}
+        for name in wanted:
+            if name not in seen:
+                raise self._not_found(db, name)
+        return [found[name] for name in wanted]
 
     def resolve_id(self, table_id: TableId) -> TableEntry:
         with self.database.reading() as db:

@@ -20,7 +20,7 @@ from headgate.catalog.ports.directory import (
 from headgate.catalog.ports.directory_copy import DirectoryCopying
 from headgate.catalog.ports.events import EventFeed
 from headgate.catalog.ports.external_versions import ExternalVersions, StagedFiles
-from headgate.catalog.ports.groups import GroupCatalog
+from headgate.catalog.ports.groups import GroupCatalog, TablePinning
 from headgate.catalog.ports.handover import TableAdoptions, TableReleases
 from headgate.catalog.ports.integrity import TableBooks
 from headgate.catalog.ports.leases import TableLeases
@@ -112,6 +112,7 @@ class OtherTables(Protocol):
 class LakeCatalog(
     CommitCatalog,
     GroupCatalog,
+    TablePinning,
     TableDirectory,
     SchemaDirectory,
     TableRenaming,

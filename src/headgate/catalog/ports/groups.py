@@ -1,11 +1,12 @@
-"""What a catalog offers to who commits to several tables at once: a port, and the values it takes."""
+"""What a catalog offers to who uses several tables at once: ports, and the values they take."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, NewType, Protocol, runtime_checkable
 
 from headgate.catalog.ports.commits import Open, Proposal, RatifiedCommit, TableId, Tail, Unknown, Winner_co
-from headgate.catalog.ports.directory import StagingTable, TableName
+from headgate.catalog.ports.directory import StagingTable, TableEntry, TableName, TableRenaming
+from headgate.errors import TableNotFound
 from headgate.protocol.actions import TxnId, Version
 
 GroupId = NewType("GroupId", str)
@@ -121,3 +122,60 @@ class GroupCatalog(Protocol):
     def tails(self, table_ids: Iterable[TableId]) -> Mapping[TableId, Tail]:
         """The tails of several tables as they were at one moment: of each group either all or nothing."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class PinnedTables:
+    """Tables as they were at one moment: of each group either all or nothing."""
+
+    entries: tuple[TableEntry, ...]
+    """Those that were asked for by their names, in that order."""
+    tails: Mapping[TableId, Tail]
+    """How far these reached, and those that were asked for by their ids."""
+
+
+@runtime_checkable
+class TablePinning(Protocol):
+    """Tells all that a transaction needs to begin, in one question.
+
+    Who holds a catalog that may be older than this asks ``pinning(catalog)``.
+    """
+
+    def pin(self, names: Iterable[TableName], table_ids: Iterable[TableId] = ()) -> PinnedTables:
+        """The tables of these names, and how far they and those with these ids reached, all at one moment.
+
+        ``TableNotFound`` if one is missing.
+        """
+        ...
+
+
+class NamesTables(GroupCatalog, TableRenaming, Protocol):
+    """A catalog that finds tables by their names, and tells in another question how far they reach."""
+
+
+def pinning(catalog: NamesTables) -> TablePinning:
+    """The catalog, or one in its place that asks it twice."""
+    return catalog if isinstance(catalog, TablePinning) else PinningByTails(catalog)
+
+
+_RESOLUTIONS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class PinningByTails:
+    """``TablePinning`` by two questions: which tables have the names, and how far these reached."""
+
+    catalog: NamesTables
+
+    def pin(self, names: Iterable[TableName], table_ids: Iterable[TableId] = ()) -> PinnedTables:
+        wanted, beside, attempt = tuple(names), tuple(table_ids), 1
+        while True:
+            entries = self.catalog.resolve_all(wanted)
+            try:
+                return PinnedTables(
+                    entries, self.catalog.tails((*beside, *(entry.table_id for entry in entries)))
+                )
+            except TableNotFound:
+                if attempt == _RESOLUTIONS:
+                    raise
+                attempt += 1  # another table may have the name by now

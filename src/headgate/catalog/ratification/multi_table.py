@@ -13,7 +13,7 @@ version 12. If all three are where it saw them, one transaction inserts the comm
 If ``prices`` is at 13 by then, nothing is inserted: ``GroupLost({prices: (commit 13,)})``.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -34,7 +34,7 @@ from headgate.catalog.database.engine import Database
 from headgate.catalog.database.prepared_statements import PreparedStatement
 from headgate.catalog.decision import Decision
 from headgate.catalog.ports.access import OWNER, Principal, Privilege
-from headgate.catalog.ports.commits import Open, Proposal, Ratified, RatifiedCommit, TableId, Tail, Unknown
+from headgate.catalog.ports.commits import Open, Proposal, Ratified, RatifiedCommit, TableId, Unknown
 from headgate.catalog.ports.directory import StagingTable, TableName
 from headgate.catalog.ports.groups import (
     GroupLost,
@@ -46,7 +46,7 @@ from headgate.catalog.ports.groups import (
 from headgate.catalog.ports.recovery import StoredCommit
 from headgate.catalog.ratification import ratify
 from headgate.catalog.ratification.ratify import Candidate, RatificationPlan, RatificationTerms, VersionTaken
-from headgate.catalog.store import commit_store, grant_store, name_store, opening, table_not_found
+from headgate.catalog.store import commit_store, grant_store, name_store, table_not_found
 from headgate.catalog.store.commit_store import KnownTable
 from headgate.errors import (
     CommitRefused,
@@ -157,21 +157,6 @@ def group_outcome(
             return known
         moved = _moved_tables(db, group)
     return GroupLost(moved) if moved else Open()
-
-
-def load_tails(database: Database, table_ids: Iterable[TableId]) -> tuple[dict[TableId, Tail], bool]:
-    """The tails of several tables, from one transaction that sees one state of the database.
-
-    And whether that is all there is to say: not of tables that leave, or whose log others write too.
-    """
-    wanted = list(dict.fromkeys(table_ids))
-    with database.reading() as db:
-        found = opening.load_tails(db, wanted)
-    for table_id in wanted:
-        if table_id not in found:
-            raise table_not_found.no_table(table_id)
-    decides = not any(head.frozen or head.shares_log for head, _ in found.values())
-    return {table_id: tail for table_id, (_, tail) in found.items()}, decides
 
 
 def _ratify(

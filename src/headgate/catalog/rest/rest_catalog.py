@@ -13,7 +13,7 @@ from headgate.catalog.ports.catalog import Policies
 from headgate.catalog.ports.commits import CommitCatalog, TableId
 from headgate.catalog.ports.directory import SchemaDirectory, TableDirectory, TableName, TableRenaming
 from headgate.catalog.ports.external_versions import ExternalVersions
-from headgate.catalog.ports.groups import GroupCatalog
+from headgate.catalog.ports.groups import GroupCatalog, TablePinning
 from headgate.catalog.ports.integrity import TableBooks
 from headgate.catalog.ports.recovery import CatalogRecovery
 from headgate.catalog.ports.serving import LoadedTable, ReaderCatalog
@@ -77,6 +77,7 @@ class RestCatalog(RemotePart):
     propose_group = remote(GroupCatalog.propose_group)
     outcome_of_group = remote(GroupCatalog.outcome_of_group)
     tails = remote(GroupCatalog.tails)
+    pin = remote(TablePinning.pin)
 
     create_schema = remote(SchemaDirectory.create_schema)
     schemas = remote(SchemaDirectory.schemas)

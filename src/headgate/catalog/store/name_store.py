@@ -54,15 +54,14 @@ HAS_NAME = (
     & (tables.c.table_name == bindparam("table"))
 )
 """That it is the live table of a name."""
+MAY_HAVE_NAME = (
+    (tables.c.state == LIVE)
+    & is_any_of(tables.c.schema_name, "schemas")
+    & is_any_of(tables.c.table_name, "tables")
+)
+"""That it is a live table of one of several names, or of a schema of one and the rest of another."""
 
 _BY_NAME = PreparedStatement(select(*ENTRY_COLUMNS).where(HAS_NAME))
-_BY_NAMES = PreparedStatement(
-    select(*ENTRY_COLUMNS).where(
-        tables.c.state == LIVE,
-        is_any_of(tables.c.schema_name, "schemas"),
-        is_any_of(tables.c.table_name, "tables"),
-    )
-)
 
 
 def schema_exists(db: Connection, schema: str) -> bool:
@@ -251,15 +250,13 @@ def is_name_taken(db: Connection, name: TableName) -> bool:
     return db.execute(_where_name(query, name.schema, name.table).limit(1)).first() is not None
 
 
-def find_tables(db: Connection, names: Iterable[TableName]) -> dict[TableName, TableEntry]:
-    """The live tables of these names, those that there are."""
-    wanted = set(names)
-    if not wanted:
-        return {}
-    schemas_of, tables_of = {name.schema for name in wanted}, {name.table for name in wanted}
-    rows = _BY_NAMES.rows(db, {"schemas": listed(db, schemas_of), "tables": listed(db, tables_of)})
-    found = (read_entry(*row) for row in rows)
-    return {entry.name: entry for entry in found if entry.name in wanted}
+def listed_names(db: Connection, names: Iterable[TableName]) -> dict[str, str | list[str]]:
+    """The parameters of ``MAY_HAVE_NAME``."""
+    wanted = tuple(names)
+    return {
+        "schemas": listed(db, {name.schema for name in wanted}),
+        "tables": listed(db, {name.table for name in wanted}),
+    }
 
 
 def live_tables(

@@ -9,6 +9,7 @@ SQLAlchemy's work around them took 0.9 ms of CPU, which was more than half of th
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from typing import Any
 
 from sqlalchemy import Connection, bindparam, select
@@ -31,6 +32,10 @@ _PARTS = (
     table_state.STATE_COLUMNS,
     loading.HINT_COLUMNS,
 )
+_BOUNDS = tuple(accumulate(map(len, _PARTS), initial=0))
+_ENTRY, _HEAD, _STATE, _HINTS = (slice(*bounds) for bounds in pairwise(_BOUNDS))
+_BEYOND = _BOUNDS[-1]
+"""Where a row has each of the parts, and what only some statements ask for."""
 _OPENING = select(*(column for part in _PARTS for column in part)).select_from(
     tables.outerjoin(log_hints, log_hints.c.table_id == tables.c.table_id)
 )
@@ -38,6 +43,7 @@ _BY_NAME = PreparedStatement(
     _OPENING.add_columns(transfer_store.NAME_IS_CLAIMED.label("claimed")).where(name_store.HAS_NAME)
 )
 _BY_ID = PreparedStatement(_OPENING.where(tables.c.table_id == bindparam("id"), tables.c.state == LIVE))
+_BY_NAMES = PreparedStatement(_OPENING.where(name_store.MAY_HAVE_NAME))
 _BY_IDS = PreparedStatement(_OPENING.where(is_any_of(tables.c.table_id, "ids"), tables.c.state == LIVE))
 
 
@@ -87,29 +93,42 @@ def load_tail(db: Connection, found: TableOpening) -> Tail:
     return found.tail(unpublished, keyed)
 
 
-def load_tails(db: Connection, table_ids: Sequence[TableId]) -> dict[TableId, tuple[TableHead, Tail]]:
-    """The heads and tails of those of these tables that are live."""
-    openings = (
-        [_opening(row) for row in _BY_IDS.rows(db, {"ids": listed(db, table_ids)})] if table_ids else []
-    )
+def find_openings(db: Connection, names: Iterable[TableName]) -> dict[TableName, TableOpening]:
+    """The live tables of these names, those that there are."""
+    wanted = set(names)
+    if not wanted:
+        return {}
+    found = map(_opening, _BY_NAMES.rows(db, name_store.listed_names(db, wanted)))
+    return {each.entry.name: each for each in found if each.entry.name in wanted}
+
+
+def find_openings_by_id(db: Connection, table_ids: Sequence[TableId]) -> list[TableOpening]:
+    """The live tables of these ids, those that there are."""
+    if not table_ids:
+        return []
+    return [_opening(row) for row in _BY_IDS.rows(db, {"ids": listed(db, table_ids)})]
+
+
+def load_tails(db: Connection, openings: Sequence[TableOpening]) -> dict[TableId, Tail]:
+    """The latest versions of live tables, and every ratified commit that is not yet published."""
     behind = [found.entry.table_id for found in openings if not found.is_published]
     keyed = [found.entry.table_id for found in openings if found.columns.is_keyed]
-    unpublished = commit_store.unpublished_commits(db, behind)
+    unpublished = commit_store.unpublished_commits(db, behind) if behind else {}
     actions = table_state.load_keyed_actions(db, keyed) if keyed else {}
     return {
-        table_id: (found.head, found.tail(unpublished.get(table_id, ()), actions.get(table_id, ())))
+        (table_id := found.entry.table_id): found.tail(
+            unpublished.get(table_id, ()), actions.get(table_id, ())
+        )
         for found in openings
-        for table_id in (found.entry.table_id,)
     }
 
 
 def _opening(row: Sequence[Any]) -> TableOpening:
-    values = iter(row)
-    entry, head, state, hints = ([next(values) for _ in part] for part in _PARTS)
+    values = tuple(row)
     return TableOpening(
-        name_store.read_entry(*entry),
-        commit_store.read_head(*head),
-        StateColumns(*state),
-        loading.read_hints(*hints),
-        bool(next(values, False)),
+        name_store.read_entry(*values[_ENTRY]),
+        commit_store.read_head(*values[_HEAD]),
+        StateColumns(*values[_STATE]),
+        loading.read_hints(*values[_HINTS]),
+        is_name_claimed=values[_BEYOND:] == (True,),
     )

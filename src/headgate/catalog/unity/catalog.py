@@ -31,7 +31,14 @@ from headgate.catalog.ports.directory import (
 )
 from headgate.catalog.ports.events import EventFeed
 from headgate.catalog.ports.external_versions import StagedFiles
-from headgate.catalog.ports.groups import GroupLost, GroupOutcome, GroupProposal, GroupRatified
+from headgate.catalog.ports.groups import (
+    GroupLost,
+    GroupOutcome,
+    GroupProposal,
+    GroupRatified,
+    PinnedTables,
+    PinningByTails,
+)
 from headgate.catalog.ports.handover import TableAdoptions, TableReleases
 from headgate.catalog.ports.integrity import TableBooks
 from headgate.catalog.ports.ledger import Ledger
@@ -190,6 +197,9 @@ class UnityModeCatalog:
         if len(wanted) > 1:
             not_offered.refuse("several tables as they are at one moment", "read them one by one")
         return {table_id: self.tail(table_id) for table_id in wanted}
+
+    def pin(self, names: Iterable[TableName], table_ids: Iterable[TableId] = ()) -> PinnedTables:
+        return PinningByTails(self).pin(names, table_ids)
 
     # --- the directory
 

@@ -33,7 +33,7 @@ from headgate.catalog.ports.directory import (
 from headgate.catalog.ports.directory_copy import DirectoryCopying
 from headgate.catalog.ports.events import EventFeed
 from headgate.catalog.ports.external_versions import ExternalVersions, StagedFiles
-from headgate.catalog.ports.groups import GroupCatalog
+from headgate.catalog.ports.groups import GroupCatalog, TablePinning, pinning
 from headgate.catalog.ports.handover import TableAdoptions, TableReleases
 from headgate.catalog.ports.integrity import TableBooks
 from headgate.catalog.ports.leases import LeaseHolding, LeaseHorizon, TableLeases
@@ -142,6 +142,10 @@ def _attribute(name: str) -> Callable[[LakeCatalog, Mapping[str, Any]], Any]:
     return lambda catalog, _: getattr(catalog, name)
 
 
+def _pinning(catalog: LakeCatalog, _: Mapping[str, Any]) -> TablePinning:
+    return pinning(catalog)
+
+
 def _permissions(catalog: LakeCatalog, arguments: Mapping[str, Any]) -> MaintenancePermissions:
     return catalog.permissions if arguments["is_asked"] else catalog.permissions.unasked()
 
@@ -152,6 +156,7 @@ def _books(catalog: LakeCatalog, arguments: Mapping[str, Any]) -> TableBooks:
 
 COMMITS = Part("commits", _whole, CommitCatalog)
 GROUPS = Part("groups", _whole, GroupCatalog)
+PINS = Part("groups", _pinning, TablePinning)
 SCHEMAS = Part("schemas", _whole, SchemaDirectory)
 TABLES = Part("tables", _whole, TableDirectory)
 NAMES = Part("names", _whole, TableRenaming)
@@ -175,7 +180,7 @@ COPIES = Part("copies", _attribute("copies"), DirectoryCopying)
 RECOVERIES = Part("recoveries", _attribute("recoveries"), CatalogRecovery)
 
 PARTS = (
-    COMMITS, GROUPS, SCHEMAS, TABLES, NAMES, READERS, EXTERNAL, EVENTS, LEASES, PERMISSIONS, DISPOSAL,
+    COMMITS, GROUPS, PINS, SCHEMAS, TABLES, NAMES, READERS, EXTERNAL, EVENTS, LEASES, PERMISSIONS, DISPOSAL,
     PUBLICATIONS, BOOKS, GRANTING, TOKENS, ADOPTIONS, RELEASES, LEDGER, EXTERNALS, COPIES, RECOVERIES,
 )  # fmt: skip
 """Every port of a catalog."""
@@ -199,6 +204,7 @@ OPERATIONS: tuple[PortOperation, ...] = (
     PortOperation(GROUPS, GroupCatalog.propose_group, Repeat.OUTCOME, copy=CopyDue.IN_TIME),
     PortOperation(GROUPS, GroupCatalog.outcome_of_group, Repeat.READ),
     PortOperation(GROUPS, GroupCatalog.tails, Repeat.READ),
+    PortOperation(PINS, TablePinning.pin, Repeat.READ),
     PortOperation(SCHEMAS, SchemaDirectory.create_schema, Repeat.ONCE, copy=CopyDue.IN_TIME),
     PortOperation(SCHEMAS, SchemaDirectory.schemas, Repeat.READ),
     PortOperation(SCHEMAS, SchemaDirectory.drop_schema, Repeat.ONCE, copy=CopyDue.NOW),

@@ -206,6 +206,8 @@ def test_what_the_catalog_asks_for_privileges_it_asks_of_strangers_too(case: Cas
         "accept": lambda: mallory.accept_version(ORDERS, Version(1)),
         "set_aside": lambda: mallory.set_aside_version(ORDERS, Version(1)),
         "tails": lambda: mallory.tails((orders, case.plans)),
+        "pin": lambda: mallory.pin((ORDERS, SECRET)),
+        "pin by id": lambda: mallory.pin((ORDERS,), (case.plans,)),
         "named": lambda: mallory.publications.named(case.plans, ("x",)),
         "books": lambda: mallory.books(case.plans).read(),
         "horizon": lambda: mallory.leases.horizon(case.plans),
