@@ -15,6 +15,7 @@ from headgate.catalog.ports.groups import GroupCatalog, PinnedTables
 from headgate.clock import World
 from headgate.errors import InvalidRequest
 from headgate.plugins import domain_handlers
+from headgate.protocol import table_features
 from headgate.protocol.actions import Commit, EpochMillis, TxnId, Version
 from headgate.protocol.conflicts import read_validation
 from headgate.protocol.log import codec
@@ -26,11 +27,12 @@ from headgate.table.commit import catalog_managed
 from headgate.table.commit.background import PostCommitScheduler
 from headgate.table.commit.catalog_managed import ManagedCommitter
 from headgate.table.committer import Frontier
+from headgate.table.known_snapshots import KnownSnapshots
 from headgate.table.location import CatalogIdentity
 from headgate.table.multi import collector, combine
 from headgate.table.multi.collector import CommitCollector, IdRecordingWorld, TransactionGuard
 from headgate.table.opened_table import OpenedTable
-from headgate.table.read import catalog_tail, log_reader
+from headgate.table.read import catalog_tail, log_reader, snapshot
 from headgate.table.read.snapshot import Snapshot
 from headgate.table.transaction import Transaction
 
@@ -114,11 +116,9 @@ class Participant:
             observer=self.collector,
             guard=TransactionGuard(self.opened.guard, self.collector.poison),
             member=CatalogIdentity(entry.table_id, self.txn_id),
+            known=KnownSnapshots(self._note_loaded),
         )
-        known = self.opened.known
-        if known is not None and known.version <= frontier.latest:
-            self.inside.seed_snapshot(known)
-        self.pinned = self._load()
+        self.pinned = self._load() if refusal is not None else self._stand(frontier)
 
     def repin(self, frontier: Frontier) -> None:
         """Bring the table to the moment at which another one was opened."""
@@ -126,7 +126,7 @@ class Participant:
             return
         if self.collector.is_idle:
             self.collector.pin(frontier)
-            self.pinned = self._load()
+            self.pinned = self._stand(frontier)
         else:
             self.collector.moved(lambda: self.pinned.state, self._since_pinned(frontier))
 
@@ -146,7 +146,7 @@ class Participant:
     def _combined(self, written: Sequence[Transaction], reads: ReadSet, *, serializable: bool) -> Transaction:
         first = written[0]
         is_alone = len(written) == 1 and reads == BLIND
-        if is_alone and first.leaves_version_open and first.attempt.follows is self.pinned.state:
+        if is_alone and first.leaves_version_open and first.base == self.collector.version:
             # Nothing to combine: it was prepared when it was made.
             return first.in_group(self.txn_id, EpochMillis(self.world.now_ms()))
         change = combine.combine_changes(self.pinned, written, reads)
@@ -160,10 +160,37 @@ class Participant:
         """Delete what was written, which is proven to belong to no version."""
         collector.delete_uncommitted(self.opened.store, self.world, self.collector.collected)
 
-    def _load(self) -> Snapshot:
-        found = self.inside.snapshot()
-        self.opened.seed_snapshot(found)  # for who opens it next
+    def _stand(self, frontier: Frontier) -> Snapshot:
+        """The table where it stands still; where the catalog tells enough to append, its log unread.
+
+        It outlives the transaction, so its files are read through the handle that does.
+        """
+        opened, inner = self.opened, self.inside.known_snapshots
+        for known in (opened.known_snapshots.loaded, opened.known_snapshots.newest):
+            if known is not None and known.version <= frontier.latest:
+                inner.advance(known)
+        if (known := inner.newest) is not None and known.version == frontier.latest:
+            return known
+        found = snapshot.told_snapshot(frontier, lambda version: opened.snapshot(version=version))
+        if found is None:
+            return self._load()
+        state = found.state
+        table_features.check_readable(state.protocol, state.metadata, previews=opened.settings.read_previews)
+        inner.advance(found)
+        opened.seed_snapshot(found)  # for who opens it next
         return found
+
+    def _load(self) -> Snapshot:
+        """The table where it stands still, with its files."""
+        known = self.opened.known
+        if known is not None and known.version <= self.collector.version:
+            self.inside.seed_snapshot(known)
+        return self.inside.snapshot()
+
+    def _note_loaded(self, found: Snapshot) -> None:
+        if found.version == self.collector.version:  # later ones are seen by this transaction alone
+            self.pinned = found
+            self.opened.seed_snapshot(found)
 
     def _since_pinned(self, frontier: Frontier) -> tuple[Commit, ...]:
         versions = map(Version, range(self.collector.version + 1, frontier.latest + 1))

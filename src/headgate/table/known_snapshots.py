@@ -8,6 +8,7 @@ checkpoint and a few commits for it took as long as the commit.
 """
 
 import threading
+from collections.abc import Callable
 
 from headgate.table.read.snapshot import Snapshot
 
@@ -15,8 +16,10 @@ from headgate.table.read.snapshot import Snapshot
 class KnownSnapshots:
     """The newest snapshots of one table; safe to share between threads."""
 
-    def __init__(self) -> None:
+    def __init__(self, on_load: Callable[[Snapshot], None] = lambda _loaded: None) -> None:
+        """``on_load`` hears of each one that was loaded from the log and is news."""
         self._lock = threading.Lock()
+        self._on_load = on_load
         self._loaded: Snapshot | None = None
         self._unread: Snapshot | None = None
 
@@ -37,10 +40,13 @@ class KnownSnapshots:
                 if self.newest is None or found.version > self.newest.version:
                     self._unread = found
                 return
-            if self._loaded is None or found.version > self._loaded.version:
+            is_news = self._loaded is None or found.version > self._loaded.version
+            if is_news:
                 self._loaded = found
             if self._unread is not None and self._unread.version <= found.version:
                 self._unread = None
+        if is_news:
+            self._on_load(found)
 
     def forget(self) -> None:
         """Begin anew."""

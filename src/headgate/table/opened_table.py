@@ -33,7 +33,7 @@ from headgate.table.read import change_files, checksum_files, history, log_reade
 from headgate.table.read.change_files import VersionChanges, VersionRange
 from headgate.table.read.file_schema_cache import FileSchemaCache
 from headgate.table.read.history import HistoryEntry
-from headgate.table.read.live_files import UNREAD, LiveFiles
+from headgate.table.read.live_files import LiveFiles
 from headgate.table.read.snapshot import Snapshot, TableDescription
 from headgate.table.transaction import Change, Transaction
 from headgate.table.upkeep.permissions import MaintenanceGuard, PathGuard, PermittedSnapshot
@@ -66,6 +66,7 @@ class OpenedTable:
         guard: MaintenanceGuard | None = None,
         observer: ReadObserver | None = None,
         member: CatalogIdentity | None = None,
+        known: KnownSnapshots | None = None,
     ) -> None:
         self.location = location
         self.store, self.world = store, world
@@ -78,7 +79,7 @@ class OpenedTable:
         self._observer = observer
         self.member = member
         self.file_schemas = FileSchemaCache()
-        self._known = KnownSnapshots()
+        self.known_snapshots = known or KnownSnapshots()
 
     def snapshot(
         self, *, version: int | None = None, timestamp: EpochMillis | None = None, or_earliest: bool = False
@@ -108,7 +109,7 @@ class OpenedTable:
 
     def describe(self) -> TableDescription:
         """What the table is now; no commit is read if a catalog or checksum tells and nobody needs files."""
-        known = self._known.loaded
+        known = self.known_snapshots.loaded
         frontier = self._committer.frontier(known=known.version if known else None)
         latest, told = frontier.latest, frontier.told
         if told is not None and told.protocol.is_catalog_managed:
@@ -142,15 +143,15 @@ class OpenedTable:
     @property
     def known(self) -> Snapshot | None:
         """The newest snapshot seen, if any."""
-        return self._known.loaded
+        return self.known_snapshots.loaded
 
     def seed_snapshot(self, found: Snapshot) -> None:
         """Begin with what somebody else has loaded of the same table."""
-        self._known.advance(found)
+        self.known_snapshots.advance(found)
 
     def newest_known(self) -> Snapshot:
         """The newest snapshot seen by this process, without asking anyone; good enough for a blind append."""
-        return self._known.newest or self._told()
+        return self.known_snapshots.newest or self._told()
 
     @property
     def settings(self) -> Settings:
@@ -179,7 +180,7 @@ class OpenedTable:
         try:
             done = loop.commit(txn, self._committer, self._settings, world=self.world)
         except (ConflictError, UserError):
-            self._known.forget()  # running the operation again must start from the version that won
+            self.known_snapshots.forget()  # running the operation again must start from the version that won
             raise
         self.committed(txn, base, done)
         return done.version
@@ -189,7 +190,7 @@ class OpenedTable:
         commit_signals.COMMIT_SIGNALS.tell((base.state.metadata.id,))
         # Under a txnId of the caller's, an earlier run may be the one that was ratified, with other content.
         if done.since_base and txn.change.txn_id is None:
-            self._known.advance(self._bounded(base.after(done.since_base)))
+            self.known_snapshots.advance(self._bounded(base.after(done.since_base)))
         interval = log_retention.checkpoint_interval(base.state.metadata)
         self._after_commit.committed(self._keeper, done.version, interval=interval)
 
@@ -309,7 +310,7 @@ class OpenedTable:
         )
         if not repair:
             return integrity.check_table(table, data=data)
-        self._known.forget()
+        self.known_snapshots.forget()
         return integrity_repair.check_and_repair(table, data=data)
 
     def close(self) -> None:
@@ -328,12 +329,11 @@ class OpenedTable:
 
     def _told(self) -> Snapshot:
         """The latest version by the catalog's word, its log unread; where it does not tell all, loaded."""
-        state = snapshot.told_state(frontier := self._committer.frontier())
-        if state is None:
+        found = snapshot.told_snapshot(frontier := self._committer.frontier(), self._reloaded)
+        if found is None:
             return self._remember(*self._latest(frontier))
-        self._check_readable(state.protocol, state.metadata)
-        found = Snapshot(state, self._files_later(state.version, like=UNREAD))
-        self._known.advance(found)
+        self._check_readable(found.state.protocol, found.state.metadata)
+        self.known_snapshots.advance(found)
         return found
 
     def _reloaded(self, version: Version) -> Snapshot:
@@ -344,7 +344,7 @@ class OpenedTable:
 
         Nothing of it is remembered yet, so a failure on the way leaves no half-way snapshot.
         """
-        known = self._known.loaded
+        known = self.known_snapshots.loaded
         if frontier is None:
             frontier = self._committer.frontier(known=known.version if known else None)
         loaded = snapshot.load_snapshot(self.store, frontier, known=known)
@@ -354,7 +354,7 @@ class OpenedTable:
         return loaded, frontier
 
     def _at(self, version: Version) -> Snapshot:
-        known = self._known.loaded
+        known = self.known_snapshots.loaded
         frontier = self._committer.frontier(known=known.version if known else None)
         if version > frontier.latest:  # unless there is somebody who knows more
             known, frontier = self._latest(frontier)
@@ -367,7 +367,7 @@ class OpenedTable:
         if version is not None:
             found = self.snapshot(version=version)
             return found.version, found.state.domains
-        known = self._known.loaded
+        known = self.known_snapshots.loaded
         frontier = self._committer.frontier(known=known.version if known else None)
         told = frontier.told
         if told is not None and told.domains is not None and told.protocol.is_catalog_managed:
@@ -385,7 +385,7 @@ class OpenedTable:
     def _remember(self, loaded: Snapshot, frontier: Frontier) -> Snapshot:
         self._check(loaded, frontier)
         if loaded.version == frontier.latest:
-            self._known.advance(loaded)
+            self.known_snapshots.advance(loaded)
         return loaded
 
     def _check(self, loaded: Snapshot, frontier: Frontier) -> None:

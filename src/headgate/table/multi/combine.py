@@ -80,13 +80,8 @@ def union_reads(one: ReadSet, other: ReadSet) -> ReadSet:
 
 def _actions(base: Snapshot, collected: Sequence[Transaction]) -> tuple[Action, ...]:
     """One after another, as if they had been commits, with only the outcome left."""
-    touched = {
-        action.path
-        for txn in collected
-        for action in txn.attempt.actions
-        if isinstance(action, (AddFile, RemoveFile))
-    }
-    live = _live(base, touched) if len(collected) > 1 and touched else {}
+    touched = _added_and_removed(collected) if len(collected) > 1 else frozenset()
+    live = _live(base, touched) if touched else {}
     files: dict[FileKey, AddFile | RemoveFile] = {}
     others: dict[tuple[type[Action], str], Action] = {}
     for txn in collected:
@@ -112,6 +107,21 @@ def _actions(base: Snapshot, collected: Sequence[Transaction]) -> tuple[Action, 
     removes = [action for action in files.values() if isinstance(action, RemoveFile)]
     adds = [action for action in files.values() if isinstance(action, AddFile)]
     return (*(action for action in others.values() if not _undoes_nothing(base, action)), *removes, *adds)
+
+
+def _added_and_removed(collected: Sequence[Transaction]) -> frozenset[str]:
+    """The files, as they are spelled, that were both added and removed: of others the base need not tell."""
+    added, removed = (
+        {
+            action.path: file_key.canonical_path(action.path)
+            for txn in collected
+            for action in txn.attempt.actions
+            if isinstance(action, kind)
+        }
+        for kind in (AddFile, RemoveFile)
+    )
+    both = {*added.values()} & {*removed.values()}
+    return frozenset(path for path, same in (added | removed).items() if same in both)
 
 
 def _name(action: Action) -> str:

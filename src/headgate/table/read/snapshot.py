@@ -22,7 +22,7 @@ from headgate.protocol.stats.file_bounds import FileBounds
 from headgate.storage.store import Store
 from headgate.table.committer import Frontier
 from headgate.table.read import checkpoint_reader, checksum_files, log_reader
-from headgate.table.read.live_files import LiveFiles
+from headgate.table.read.live_files import UNREAD, LiveFiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +96,17 @@ def told_state(frontier: Frontier) -> State | None:
     return replay.check_usable(
         State(frontier.latest, told.protocol, told.metadata, info, told.txns, told.domains)
     )
+
+
+def told_snapshot(frontier: Frontier, load: Callable[[Version], Snapshot]) -> Snapshot | None:
+    """The latest version by the catalog's word, if it tells all of its small state; its log is unread.
+
+    Whoever asks for its files has it loaded, perhaps much later.
+    """
+    state = told_state(frontier)
+    if state is None:
+        return None
+    return Snapshot(state, UNREAD.made_by(lambda: load(state.version).files.columns))
 
 
 @contextmanager

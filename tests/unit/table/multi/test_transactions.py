@@ -35,6 +35,8 @@ from headgate.protocol.conflicts import rebase
 from headgate.protocol.log import codec, file_names
 from headgate.protocol.transaction.attempt import Attempt, ReadSet
 from headgate.settings import Publish, Settings
+from headgate.table.read import snapshot
+from headgate.table.read.snapshot import Snapshot
 from headgate.table.transaction import Change, Operation
 from tests.support import commits
 from tests.support.tables import append_change, create_managed, named_file
@@ -43,6 +45,7 @@ from tests.support.waiting import PATIENCE_SECONDS
 TABLES = ("s.a", "s.b", "s.c")
 COLUMNS = StructType([StructField("id", LongType())])
 _PREPARE = rebase.prepare
+_LOAD = snapshot.load_snapshot
 
 
 @pytest.fixture
@@ -630,3 +633,109 @@ def test_a_table_to_which_others_publish_takes_no_part_but_may_be_read_at_its_mo
 
     assert files(lake.table("s.a")) == set()
     assert files(lake.table("s.b")) == {"2"}
+
+
+# --- where a table stands still, its log unread
+
+
+def loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The snapshots that are loaded from here on, by the versions that are asked for."""
+    loaded: list[str] = []
+
+    def load(*args: object, **kwargs: object) -> Snapshot:
+        found = _LOAD(*args, **kwargs)  # type: ignore[arg-type]
+        loaded.append(f"{found.version}")
+        return found
+
+    monkeypatch.setattr(snapshot, "load_snapshot", load)
+    return loaded
+
+
+def test_appends_of_a_transaction_read_no_log(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded = loads(monkeypatch)
+
+    for path in ("1", "2"):
+        with lake.transaction(["s.a", "s.b"]) as tx:
+            append(tx.table("s.a"), path)
+            append(tx.table("s.a"), f"{path} more")
+            append(tx.table("s.b"), path)
+
+    assert loaded == []
+    assert [files(lake.table(name)) for name in ("s.a", "s.b")] == [
+        {"1", "1 more", "2", "2 more"},
+        {"1", "2"},
+    ]
+
+
+def test_files_of_a_version_that_was_told_are_read_when_the_transaction_is_over(lake: Lake) -> None:
+    append(lake.table("s.a"), "old")
+    with lake.transaction(["s.a"]) as tx:
+        began = tx.table("s.a").log.newest_known()
+        append(tx.table("s.a"), "1")
+
+    route, kept = lake._transaction_access.open(lake._context.resolve("s.a"))
+    assert kept.newest_known().files.is_unread
+    append(lake.table("s.a"), "later")
+
+    assert began.files.columns["path"].to_pylist() == ["old"]
+    assert set(kept.newest_known().files.columns["path"].to_pylist()) == {"old", "1"}
+    assert route.frontier().latest == 3
+
+
+def test_what_is_read_late_is_as_it_was_when_the_table_was_opened(lake: Lake) -> None:
+    append(lake.table("s.a"), "old")
+    with lake.transaction(["s.a", "s.b"]) as tx:
+        append(lake.table("s.a"), "meanwhile")
+        lake.table("s.a").publish()
+
+        assert files(tx.table("s.a")) == {"old"}
+        append(tx.table("s.a"), "1")
+        assert files(tx.table("s.a")) == {"old", "1"}
+
+    assert files(lake.table("s.a")) == {"old", "meanwhile", "1"}
+
+
+def test_what_a_transaction_has_loaded_is_known_to_the_next(lake: Lake) -> None:
+    append(lake.table("s.a"), "old")
+    with lake.transaction(["s.a"]) as tx:
+        files(tx.table("s.a"))
+        remove(tx.table("s.a"), "old")
+
+    _, kept = lake._transaction_access.open(lake._context.resolve("s.a"))
+
+    assert kept.known is not None and kept.known.version == 2
+    assert set(kept.known.files.columns["path"].to_pylist()) == set()
+
+
+def test_what_only_the_transaction_sees_is_known_to_nobody_else(lake: Lake) -> None:
+    tx = lake.transaction(["s.a"])
+    append(tx.table("s.a"), "1")
+    assert files(tx.table("s.a")) == {"1"}
+    tx.rollback()
+
+    _, kept = lake._transaction_access.open(lake._context.resolve("s.a"))
+
+    assert kept.newest_known().version == 0
+    assert files(lake.table("s.a")) == set()
+
+
+def test_an_idle_table_that_moves_along_is_appended_to_where_it_stands_then(lake: Lake) -> None:
+    with lake.transaction(["s.a"]) as tx:
+        append(lake.table("s.a"), "meanwhile")
+        tx.table("s.b")
+        append(tx.table("s.a"), "1")
+        (written,) = tx._tables["s.a"].collector.collected
+
+        assert (written.base, written.target) == (1, 2)
+
+    assert files(lake.table("s.a")) == {"meanwhile", "1"}
+
+
+def test_a_file_that_was_added_and_removed_again_needs_the_files_that_were_there(lake: Lake) -> None:
+    append(lake.table("s.a"), "old")
+    with lake.transaction(["s.a"]) as tx:
+        append(tx.table("s.a"), "old", "new")
+        remove(tx.table("s.a"), "old")
+        remove(tx.table("s.a"), "new")
+
+    assert files(lake.table("s.a")) == set()
