@@ -9,7 +9,7 @@ import inspect
 import operator
 import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from os import PathLike, fspath
 from pathlib import Path
@@ -43,21 +43,50 @@ Kinds = Mapping[str, ArgumentKind | None]
 
 
 @dataclass(frozen=True, slots=True)
+class PlacedArguments:
+    """The arguments of a call of which none was given by its name."""
+
+    names: Sequence[str]
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def arguments(self) -> Mapping[str, Any]:
+        """The arguments by their names."""
+        return dict(zip(self.names, self.args, strict=False))
+
+
+Arguments = PlacedArguments | inspect.BoundArguments
+
+
+@dataclass(frozen=True, slots=True)
 class Parameters:
     """What a call takes: its signature, and the kinds of its parameters."""
 
     signature: inspect.Signature
     kinds: Kinds
+    placed: Sequence[str] = ()
+    """Those that may be given by their places; none if any number may be, or one must be named."""
+    required: int = 0
+    """How many of them must be given."""
 
-    def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> inspect.BoundArguments:
+    def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Arguments:
         """The arguments of a call by name; ``TypeError`` if they do not go with the function."""
+        if not kwargs and self.placed and self.required <= len(args) <= len(self.placed):
+            return PlacedArguments(self.placed, args)  # most calls: to bind one takes 6 µs
         return self.signature.bind(*args, **kwargs)
 
-    def take(self, given: inspect.BoundArguments) -> None:
-        """Put in place of each argument what is meant by it."""
+    def take(self, given: Arguments) -> Arguments:
+        """The same, in place of each argument what is meant by it."""
+        if isinstance(given, PlacedArguments):
+            return PlacedArguments(given.names, tuple(map(self._taken, given.names, given.args)))
         for name, value in given.arguments.items():
-            if (kind := self.kinds.get(name)) is not None:
-                given.arguments[name] = coerce_arguments(kind, name, value)
+            given.arguments[name] = self._taken(name, value)
+        return given
+
+    def _taken(self, name: str, value: Any) -> Any:
+        kind = self.kinds.get(name)
+        return value if kind is None else coerce_arguments(kind, name, value)
 
 
 def parameters_of(function: Callable[..., Any], known: Sequence[ArgumentKind]) -> Parameters:
@@ -69,7 +98,17 @@ def parameters_of(function: Callable[..., Any], known: Sequence[ArgumentKind]) -
             kinds[name] = _VARARGS
         elif parameter.kind is parameter.VAR_KEYWORD:
             kinds.pop(name, None)  # options are taken by those who know them
-    return Parameters(signature, kinds)
+    return Parameters(signature, kinds, *_places(signature))
+
+
+def _places(signature: inspect.Signature) -> tuple[Sequence[str], int]:
+    """Which parameters may be given by their places, and how many of them must be given."""
+    found = signature.parameters.values()
+    is_open = any(each.kind is each.VAR_POSITIONAL for each in found)
+    if is_open or any(each.kind is each.KEYWORD_ONLY and each.default is each.empty for each in found):
+        return (), 0
+    placed = [each for each in found if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
+    return tuple(each.name for each in placed), sum(each.default is each.empty for each in placed)
 
 
 def kinds_of(annotated: Callable[..., Any] | type, known: Sequence[ArgumentKind]) -> Kinds:

@@ -69,11 +69,12 @@ class Boundary:
         @wraps(function)
         def call(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Returned:
             try:
-                given = parameters().bind(args, kwargs)
+                known = parameters()
+                given = known.bind(args, kwargs)
             except TypeError:  # what is missing or unknown, Python says best
                 return function(*args, **kwargs)
             try:
-                parameters().take(given)
+                given = known.take(given)
                 with tracing.span(name):
                     return function(*given.args, **given.kwargs)
             except HeadgateError as error:

@@ -66,15 +66,26 @@ class GroupTransaction:
     drops: tuple[TableId, ...] = ()
 
     @cached_property
-    def proposed(self) -> GroupProposal:
-        """The group as the catalog sees it; large commits are staged when this is first asked for."""
-        written = [(member, member.part) for member in self.members if isinstance(member.part, Transaction)]
-        ids = {*(member.table_id for member, _ in written), *self.drops}
+    def written(self) -> Mapping[TableId, Transaction]:
+        """What is written to each table, as a part of the group."""
+        parts = [(member.table_id, member.part) for member in self.members]
+        written = [(table_id, part) for table_id, part in parts if isinstance(part, Transaction)]
+        ids = {*(table_id for table_id, _ in written), *self.drops}
         ids |= {creation.staging.table_id for creation in self.creations}
         together = GroupMembership(self.group_id, tuple(sorted(ids)))
+        return {table_id: replace(txn, together=together) for table_id, txn in written}
+
+    @cached_property
+    def proposed(self) -> GroupProposal:
+        """The group as the catalog sees it; large commits are staged when this is first asked for."""
+        written = self.written
         return GroupProposal(
             self.group_id,
-            tuple(member.route.proposal(replace(txn, together=together)) for member, txn in written),
+            tuple(
+                member.route.proposal(written[member.table_id])
+                for member in self.members
+                if member.table_id in written
+            ),
             {
                 member.table_id: member.part.follows.version
                 for member in self.members
@@ -184,9 +195,8 @@ def _commit_results(
     known = {member.table_id: member for member in group.members}
     done: dict[TableId, CommitResult] = {}
     for table_id, version in versions.items():
-        member = known.get(table_id)
-        txn = member.part if member is not None else None
-        if member is not None and isinstance(txn, Transaction) and txn.target == version:
+        member, txn = known.get(table_id), group.written.get(table_id)
+        if member is not None and txn is not None and txn.target == version:
             done[table_id] = CommitResult(version, (*member.winners, txn.commit))
         else:
             done[table_id] = CommitResult(version, ())
