@@ -161,6 +161,17 @@ def test_publishing_makes_every_version_a_file(route: Route) -> None:
     assert [file.version for file in listed if file] == [0, 1, 2]
 
 
+def test_publishing_what_was_told_makes_all_of_that_a_file(route: Route) -> None:
+    route.committer.propose(route.transaction("a"))
+    told = route.committer.frontier()
+    route.committer.propose(route.transaction("b"))
+
+    assert route.committer.publish(told) >= 1
+    assert route.committer.publish() == 2
+
+    assert all(route.store.head(file_names.published_path(Version(version))) for version in range(3))
+
+
 def test_a_folder_without_a_log_is_no_table(tmp_path: Path) -> None:
     with pytest.raises(TableNotFound):
         FilesystemCommitter(LocalStore(str(tmp_path))).frontier()

@@ -76,8 +76,11 @@ class Committer(Protocol):
         """What became of a proposal that was not answered."""
         ...
 
-    def publish(self) -> Version:
-        """Make every ratified version a published one, in order; the latest of them."""
+    def publish(self, told: Frontier | None = None) -> Version:
+        """Make every ratified version a published one, in order; the latest of them.
+
+        Or only those up to a frontier that was ``told`` a moment ago, so that nobody is asked again.
+        """
         ...
 
 

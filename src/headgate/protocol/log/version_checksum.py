@@ -168,7 +168,10 @@ def compare_checksums(recorded: Checksum, found: Checksum) -> tuple[Discrepancy,
     return tuple(
         Discrepancy(msgspec.structs.fields(Checksum)[at].encode_name, said, is_so)
         for at, (said, is_so) in enumerate(_pairs(recorded, found))
-        if said is not None and is_so is not None and _comparable(said) != _comparable(is_so)
+        if said is not None
+        and is_so is not None
+        and said != is_so
+        and _comparable(said) != _comparable(is_so)
     )
 
 

@@ -143,7 +143,7 @@ class PathCommitter:
         named = coordinated_commits.coordinator_of(txn.attempt.follows.metadata)
         return (self._files if named is None else self._owned(named)).outcome_of(txn)
 
-    def publish(self) -> Version:
+    def publish(self, told: Frontier | None = None) -> Version:  # noqa: ARG002
         if self._route is _UNKNOWN_ROUTE:
             found = snapshot.load_snapshot(self._store, self._files.frontier())
             self.follow(found.version, found.state.metadata)

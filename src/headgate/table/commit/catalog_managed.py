@@ -105,8 +105,8 @@ class ManagedCommitter:
             self._catalog.outcome_of(self._table_id, txn.txn_id, txn.target, any_version=any_version)
         )
 
-    def publish(self) -> Version:
-        reached = publish.publish(self._store, self._catalog, self._table_id)
+    def publish(self, told: Frontier | None = None) -> Version:
+        reached = publish.publish(self._store, self._catalog, self._table_id, told)
         if self._served is None:
             return reached
         try:

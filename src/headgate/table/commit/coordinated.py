@@ -128,7 +128,7 @@ class CoordinatedCommitter:
             return Unknown(exc.message)
         return _outcome(txn, winners) or Open()
 
-    def publish(self) -> Version:
+    def publish(self, told: Frontier | None = None) -> Version:  # noqa: ARG002
         frontier = self.frontier()
         if frontier.held:
             self._owner.backfill_to(self._table, max(frontier.held))

@@ -84,7 +84,7 @@ class FilesystemCommitter:
         known = txn.proposed.version(winners)
         return Lost(tuple(winners)) if known is None else Ratified(known)
 
-    def publish(self) -> Version:
+    def publish(self, told: Frontier | None = None) -> Version:  # noqa: ARG002
         return self.frontier().latest
 
     def _after(self, version: Version, *, dated: bool) -> Iterator[Commit]:

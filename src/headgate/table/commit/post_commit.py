@@ -65,7 +65,7 @@ class LogUpkeep:
             self._waited = due
             return _PATIENCE_SECONDS if due else None
         self._waited = False
-        if frontier.held and self.publish():
+        if frontier.held and self.publish(frontier):
             return RETRY_SECONDS
         return self._describe(version, frontier, interval=interval, due=due)
 
@@ -74,10 +74,10 @@ class LogUpkeep:
         self._rested = 0.0
         self._waited = True
 
-    def publish(self) -> bool:
+    def publish(self, told: Frontier | None = None) -> bool:
         """Publish, and nothing else: in the middle of many commits. Whether it should be tried again soon."""
         try:
-            self._committer.publish()
+            self._committer.publish(told)
         except HeadgateError as exc:
             _LOG.warning(
                 "a ratified commit could not be published yet; it is safe and will be tried again: %s", exc

@@ -15,21 +15,29 @@ from headgate.progress import reporting
 from headgate.protocol.actions import Version
 from headgate.storage import parallel_reads
 from headgate.storage.store import Store
+from headgate.table.committer import Frontier
 from headgate.table.read import catalog_tail, log_reader
 
 _AT_ONCE, _AT_ONCE_BYTES = 256, 16 * 1024 * 1024
 
 
-def publish(store: Store, catalog: CommitCatalog, table_id: TableId) -> Version:
-    """Publish everything ratified so far; the last published version.
+def publish(
+    store: Store, catalog: CommitCatalog, table_id: TableId, frontier: Frontier | None = None
+) -> Version:
+    """Publish everything ratified so far, or up to a frontier; the last published version.
 
     Anyone may do this at any time, and several at once: a version that is there already is left
     as it is. It stops at the first version that fails, so no gap can arise (I3). A file that is not what
     was ratified is shown to the catalog, which makes it an incident.
     """
-    told = catalog_tail.fetch_tail(catalog, table_id)
-    reading = _ReadableContents(store, told.commits)
-    with reporting.steps("publish versions", len(told.commits)) as advance:
+    if frontier is None:
+        told = catalog_tail.fetch_tail(catalog, table_id)
+        latest, commits = told.latest, told.commits
+    else:
+        latest = frontier.latest
+        commits = tuple(frontier.held[version] for version in sorted(frontier.held))
+    reading = _ReadableContents(store, commits)
+    with reporting.steps("publish versions", len(commits)) as advance:
         for batch in published_files.batch_versions(reading, count=_AT_ONCE, size=_AT_ONCE_BYTES):
             try:
                 published_files.publish_in_order(store, batch)
@@ -41,7 +49,7 @@ def publish(store: Store, catalog: CommitCatalog, table_id: TableId) -> Version:
     if reading.problem is not None:
         _report_problem(catalog, table_id, reading.problem)
         raise reading.problem
-    return told.latest
+    return latest
 
 
 class _ReadableContents:

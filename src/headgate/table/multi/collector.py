@@ -121,7 +121,7 @@ class CommitCollector:
             found = any(each.txn_id == txn.txn_id for each in self._collected)
         return Ratified(txn.target) if found else Open()
 
-    def publish(self) -> Version:
+    def publish(self, told: Frontier | None = None) -> Version:  # noqa: ARG002
         raise self.poison(_refused_error("nothing is published"))
 
     def scanned(self, version: Version, predicate: Predicate | None, files: Iterable[str]) -> None:

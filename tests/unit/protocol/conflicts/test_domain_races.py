@@ -433,7 +433,7 @@ class Forgetful:
     def outcome_of(self, txn: Transaction) -> Outcome[Commit]:
         return self._forget(self._committer.outcome_of(txn))
 
-    def publish(self) -> Version:
+    def publish(self, told: Frontier | None = None) -> Version:
         return self._committer.publish()
 
     def _forget(self, outcome: Outcome[Commit]) -> Outcome[Commit]:

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from headgate.catalog.catalog import Catalog
 from headgate.catalog.embedded import open_catalog
+from headgate.catalog.ports.commits import TableId, Tail
 from headgate.errors import CatalogUnavailable, CorruptLog, StorageUnavailable
 from headgate.protocol.actions import Version
 from headgate.protocol.log import file_names
@@ -278,3 +280,20 @@ def test_many_versions_are_published_in_batches_and_those_before_a_failure_are_r
         found.opened().publish()
 
     assert found.catalog.tail(found.table_id).published == 6
+
+
+def test_in_the_background_the_catalog_is_asked_once_what_is_to_be_published(tmp_path: Path) -> None:
+    catalog, asked = open_catalog(tmp_path), list[TableId]()
+    staging = create_managed(catalog)
+    table = open_managed(catalog, staging.table_id, staging.location)
+    version = table.commit(append_change(named_file("a")), base=table.newest_known())
+
+    def tail(table_id: TableId) -> Tail:
+        asked.append(table_id)
+        return Catalog.tail(catalog, table_id)
+
+    catalog.tail = tail  # type: ignore[method-assign]
+    table._keeper.keep(version, interval=10, urgent=False, due=False)
+
+    assert asked == [staging.table_id]
+    assert Catalog.tail(catalog, staging.table_id).published == 1
