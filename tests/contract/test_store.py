@@ -129,6 +129,33 @@ def test_a_local_store_syncs_a_new_object_and_its_folder(
     assert synced == [str(tmp_path / "new"), str(tmp_path)]
 
 
+def test_an_object_that_may_be_lost_is_there_once_it_was_put(store: Store) -> None:
+    store_port.put_losable(store, "log/a", b"content")
+
+    with pytest.raises(ObjectExists):
+        store_port.put_losable(store, "log/a", b"other")
+
+    assert store.read("log/a") == b"content"
+    assert [found.path for found in store.list_from("log/")] == ["log/a"]
+
+
+def test_of_an_object_that_may_be_lost_a_local_store_syncs_the_content_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced, before = list[bool](), os.fsync
+
+    def fsync(file: int) -> None:
+        synced.append((tmp_path / "a").exists())
+        before(file)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+
+    LocalStore(str(tmp_path)).put_losable("a", b"y")
+
+    assert synced == [False], "whole before it has its name"
+    assert (tmp_path / "a").read_bytes() == b"y"
+
+
 def test_of_a_new_object_that_cannot_be_synced_nothing_stays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -78,6 +78,12 @@ class LocalStore:
             self._sync_name(path)
             raise
 
+    def put_losable(self, path: str, data: Buffer) -> None:
+        """See ``store.LosablePut``: the content is synced before it has its name, and its folder is not."""
+        if os.path.lexists(self._full(path)):
+            raise _translate(FileExistsError(), path, "put")
+        self._place(path, lambda hidden: _write_synced(hidden, data), _link, sync_name=False)
+
     def put_in_order(self, objects: Sequence[tuple[str, Buffer]]) -> None:
         """See ``parallel_reads.OrderedPuts``: the contents are synced side by side, and each folder once."""
         places = {path: self._full(path) for path, _ in objects}
@@ -154,7 +160,14 @@ class LocalStore:
     def _write(self, path: str, data: Buffer, place: Callable[[str, str], None]) -> None:
         self._place(path, lambda hidden: _write_synced(hidden, data), place)
 
-    def _place(self, path: str, write: Callable[[str], None], place: Callable[[str, str], None]) -> None:
+    def _place(
+        self,
+        path: str,
+        write: Callable[[str], None],
+        place: Callable[[str, str], None],
+        *,
+        sync_name: bool = True,
+    ) -> None:
         """Have an object written under a hidden name, and give it its own once it is whole."""
         full = self._full(path)
         folder = os.path.dirname(full)
@@ -166,7 +179,8 @@ class LocalStore:
             except (OSError, StorageError):
                 _remove(temporary)
                 raise
-            sync_folder(folder)
+            if sync_name:
+                sync_folder(folder)
         except OSError as exc:
             raise _translate(exc, path, "put") from exc
 

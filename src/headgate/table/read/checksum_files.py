@@ -11,7 +11,7 @@ from headgate.protocol.actions import CommitInfo, Version
 from headgate.protocol.log import file_names, version_checksum
 from headgate.protocol.log.replay import State
 from headgate.protocol.log.version_checksum import Checksum, Discrepancy, FileTotals
-from headgate.storage.store import Store
+from headgate.storage.store import Store, put_losable
 from headgate.table.committer import Frontier
 from headgate.table.read.live_files import LiveFiles
 
@@ -29,7 +29,7 @@ def write_checksum(store: Store, state: State, totals: FileTotals, *, replace: b
         store.put(path, content)
         return
     with suppress(ObjectExists):
-        store.put_if_absent(path, content)
+        put_losable(store, path, content)  # nothing depends on it, and a later version has its own
 
 
 def read_checksum(store: Store, version: Version) -> Checksum | None:
