@@ -161,13 +161,13 @@ class DatabaseDirectory:
         return self.located(self._find_visible(db, normalize_name(name)))
 
     def find_opening(self, db: Connection, name: TableName) -> TableOpening:
-        """What opens the table of that name, in the caller's transaction; or ``TableNotFound``."""
+        """What opens the table of that name, its place not spelled out; or ``TableNotFound``."""
         name = normalize_name(name)
         found = opening.find_opening(db, name)
         seen = self._visible(db, () if found is None else (found.entry,))
         if found is None or not seen:
             raise self._not_found(db, name)
-        return replace(found, entry=self.located(found.entry))
+        return found
 
     def find_openings(self, db: Connection, names: Iterable[TableName]) -> list[TableOpening]:
         """What opens the tables of these names, their places not spelled out; or ``TableNotFound``."""

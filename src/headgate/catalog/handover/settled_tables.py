@@ -60,7 +60,7 @@ class SettledTables:
             opened = self._opened(name)
         found, tail = opened
         told = tail if found.head.is_ours_alone else self.tail(found.entry.table_id)
-        return LoadedTable(found.entry, told, found.hints, as_of)
+        return LoadedTable(self.directory.located(found.entry), told, found.hints, as_of)
 
     def tail(self, table_id: TableId) -> Tail:
         """The latest version, and every ratified commit that is not yet published."""

@@ -7,7 +7,7 @@ of an older release knows nothing of these rows.
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import msgspec
@@ -62,6 +62,7 @@ table_domains = _keyed_actions_table("table_domains")
 app_transactions = _keyed_actions_table("app_transactions")
 
 
+_PROTOCOLS, _METADATA = msgspec.json.Decoder(Protocol), msgspec.json.Decoder(Metadata)
 KeyedAction = tuple[int, str]
 """Whether it is a domain or an application transaction, and the action."""
 
@@ -119,15 +120,16 @@ class StateColumns:
         """What the table is at its latest version, as far as that is known."""
         if self.described_by != self.latest_change or self.protocol is None or self.metadata is None:
             return None
-        found = TableState(
-            msgspec.json.decode(self.protocol, type=Protocol),
-            msgspec.json.decode(self.metadata, type=Metadata),
+        domains, txns = None, None
+        if self.domains_by == self.latest_change:  # else a commit may have set more than is written down
+            domains, txns = _decoded_actions(keyed)
+        return TableState(
+            _PROTOCOLS.decode(self.protocol),
+            _METADATA.decode(self.metadata),
+            domains,
+            txns,
             since=self.described_by,
         )
-        if self.domains_by != self.latest_change:  # a commit may have set more than is written down
-            return found
-        domains, txns = _decoded_actions(keyed)
-        return replace(found, domains=domains, txns=txns)
 
 
 STATE_COLUMNS: tuple[ColumnElement[Any], ...] = (

@@ -8,7 +8,6 @@ one of 100,000 files is first staged, and is for version 9 alone:
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import TypeVar
 
 from headgate.catalog.ports.commits import (
@@ -72,15 +71,7 @@ class ManagedCommitter:
             if told
             else catalog_tail.fetch_tail(self._catalog, self._table_id)
         )
-        frontier = frontier_from_tail(found)
-        if served is None:
-            return frontier
-        return replace(
-            frontier,
-            expected=served.expected(found),
-            version_at=served.version_at,
-            checksum=served.checksum(found),
-        )
+        return frontier_from_tail(found, served)
 
     def follow(self, version: Version, metadata: Metadata) -> bool:  # noqa: ARG002 — the catalog decides
         return False
@@ -163,11 +154,17 @@ def publish_and_retry(propose: Callable[[], Answer], publish: Callable[[], objec
     return propose()
 
 
-def frontier_from_tail(found: Tail) -> Frontier:
-    """How far a table reaches by its catalog's word."""
-    held = {commit.version: commit for commit in found.commits}
+def frontier_from_tail(found: Tail, served: CatalogHints | None = None) -> Frontier:
+    """How far a table reaches by its catalog's word, and what that has heard of the log."""
     return Frontier(
-        found.latest, held, managed=True, told=found.told, latest_timestamp=found.latest_timestamp
+        found.latest,
+        {commit.version: commit for commit in found.commits},
+        managed=True,
+        expected=None if served is None else served.expected(found),
+        version_at=None if served is None else served.version_at,
+        checksum=None if served is None else served.checksum(found),
+        told=found.told,
+        latest_timestamp=found.latest_timestamp,
     )
 
 

@@ -16,9 +16,11 @@ def fetch_tail(catalog: CommitCatalog, table_id: TableId) -> Tail:
 
 def require_contiguous(table_id: TableId, tail: Tail) -> Tail:
     """A tail in ascending order, if it is whole."""
-    commits = tuple(sorted(tail.commits, key=lambda commit: commit.version))
-    first = min(tail.published, tail.latest - len(commits)) + 1  # it may hold more than it must
+    first = min(tail.published, tail.latest - len(tail.commits)) + 1  # it may hold more than it must
     expected = range(first, tail.latest + 1)
+    if [commit.version for commit in tail.commits] == list(expected):
+        return tail
+    commits = tuple(sorted(tail.commits, key=lambda commit: commit.version))
     if found := {commit.version for commit in commits} ^ set(expected):
         raise CorruptLog(
             f"the catalog's commits of table {table_id} are not contiguous from its published version, "
