@@ -25,13 +25,14 @@ else:
 
 Attributes = Mapping[str, str | int | float | bool]
 _NAME = "headgate"
+_NOTHING = nullcontext()
 _UNKNOWN = object()
 _NAMED_IN_ENVIRONMENT = "OTEL_PYTHON_TRACER_PROVIDER" in os.environ
 
 
 def span(name: str, attributes: Attributes | None = None) -> AbstractContextManager[None]:
     """What is done inside takes this long, as a part of what goes on around it."""
-    return _spanned(name, attributes, None) if INSTALLED and _is_set_up() else nullcontext()
+    return _spanned(name, attributes, None) if INSTALLED and _is_set_up() else _NOTHING
 
 
 def continued(
@@ -39,7 +40,7 @@ def continued(
 ) -> AbstractContextManager[None]:
     """The same in a server, as a part of what the sender of these headers does."""
     wanted = INSTALLED and (_is_set_up() or _brings_trace(headers))
-    return _spanned(name, attributes, headers) if wanted else nullcontext()
+    return _spanned(name, attributes, headers) if wanted else _NOTHING
 
 
 def carrier() -> Mapping[str, str]:

@@ -79,10 +79,11 @@ def prepare(attempt: Attempt, *, file_time: EpochMillis | None = None) -> Attemp
 
 def stamped_now(attempt: Attempt, now: EpochMillis) -> Attempt:
     """A prepared attempt that writes no metadata, proposed a while after it was prepared."""
-    follows, previous = attempt.follows, None
     if attempt.has_in_commit_timestamp:
+        follows = attempt.follows
         previous = timestamps.required_in_commit_timestamp(follows.version, follows.info)
-    return _with_timestamp(replace(attempt, timestamp=now), previous, follows=follows)
+        now = timestamps.next_in_commit_timestamp(now, previous)
+    return replace(attempt, timestamp=now)
 
 
 def rebase(attempt: Attempt, winners: Iterable[Commit]) -> Attempt:
