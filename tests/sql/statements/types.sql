@@ -116,10 +116,48 @@ SELECT * FROM s.d;
 -- id int, v variant
 -- 1 | 1
 
--- @differs a number is made a document by CAST(5 AS VARIANT), and not by itself
-INSERT INTO s.d VALUES (5, 5);
+INSERT INTO s.d VALUES (5, 5), (6, 7);
+-- ok
+
+INSERT INTO s.d VALUES (8, '{"a": 1}');
+-- ok
+
+INSERT INTO s.d (v, id) SELECT array(array(1.5, 2)), 9;
+-- ok
+
+INSERT INTO s.d BY NAME SELECT DATE'2026-01-31' AS v, 10 AS id;
+-- ok
+
+INSERT INTO s.d VALUES (11, map('a', 1));
 -- error DATATYPE_MISMATCH.CAST_WITHOUT_SUGGESTION
--- delta: ok
+
+INSERT INTO s.d VALUES (11, named_struct('a', 1));
+-- error DATATYPE_MISMATCH.CAST_WITHOUT_SUGGESTION
+
+INSERT INTO s.d VALUES (11, array(map('a', 1)));
+-- error DATATYPE_MISMATCH.CAST_WITHOUT_SUGGESTION
+
+INSERT INTO s.d VALUES (11, INTERVAL 1 DAY);
+-- error DATATYPE_MISMATCH.CAST_WITHOUT_SUGGESTION
+
+INSERT INTO s.d REPLACE WHERE id = 5 SELECT 5, 6;
+-- ok
+
+SELECT id, to_json(v) AS v, schema_of_variant(v) AS of FROM s.d ORDER BY id;
+-- id int, v string, of string
+-- 1 | '1' | 'BIGINT'
+-- 5 | '6' | 'BIGINT'
+-- 6 | '7' | 'BIGINT'
+-- 8 | '"{\\"a\\": 1}"' | 'STRING'
+-- 9 | '[[1.5,2]]' | 'ARRAY<ARRAY<DECIMAL(2,1)>>'
+-- 10 | '"2026-01-31"' | 'DATE'
+
+INSERT INTO s.t (id, n) SELECT 12, named_struct('a', 1, 'b', array(1, NULL));
+-- ok
+
+SELECT to_json(n) AS n FROM s.t WHERE id = 12;
+-- n string
+-- '{"a":1,"b":[1,null]}'
 
 CREATE TABLE s.m (m MAP<VARIANT, INT>) USING delta;
 -- ok

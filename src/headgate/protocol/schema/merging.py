@@ -74,12 +74,14 @@ def _small_integers(ours: str, theirs: str, _: MergeOptions) -> bool:
 
 
 def _castable(ours: str, theirs: str, allowed: MergeOptions) -> bool:
-    """Whether SQL's store assignment takes the value: within numbers, within moments, anything as text."""
+    """Whether SQL's store assignment takes the value: within numbers, within moments, anything as text or
+    as a document."""
     if not allowed.casts:
         return False
     numeric = [_is_number(name) for name in (ours, theirs)]
     return (
-        all(numeric)
+        (ours == "variant" and not theirs.startswith("interval"))
+        or all(numeric)
         or (ours in _MOMENTS and theirs in _MOMENTS)
         or (ours == "string" and (theirs in _AS_TEXT or numeric[1]))
     )
@@ -167,6 +169,9 @@ class _SchemaMerge:
                 )
             case Primitive(one), Primitive(other):
                 return self._primitive(one, other, path)
+            case Primitive("variant"), Array(element, _) if self.allowed.casts:
+                self._type(ours, element, path)
+                return ours
             case Primitive("void"), _:
                 return theirs
             case _, Primitive("void"):
