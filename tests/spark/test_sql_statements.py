@@ -211,7 +211,8 @@ def test_a_shown_statement_makes_the_table_again_whatever_its_columns_are_called
              "PARTITIONED BY (`größe`, `1a`)")  # fmt: skip
     lake.sql("CREATE TABLE s.near (`größe` INT, `c-d` INT, x STRUCT<`a-b`: INT>) "
              "CLUSTER BY (`größe`, `c-d`, x.`a-b`)")  # fmt: skip
-    for name in ("odd", "near"):
+    lake.sql("CREATE TABLE s.sized (a CHAR(3), b ARRAY<CHAR(2)>, c STRUCT<`d-e`: VARCHAR(3)>)")
+    for name in ("odd", "near", "sized"):
         shown = lake.sql(f"SHOW CREATE TABLE s.{name}").first().createtab_stmt
         body, _, _ = shown.partition("TBLPROPERTIES")
         lake.sql(body.replace(f"s.{name}", f"s.{name}_again"))

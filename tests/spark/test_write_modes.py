@@ -1,12 +1,13 @@
 """What options make of a write: which rows go, which columns come, and what is refused."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -458,6 +459,62 @@ def test_texts_have_the_length_that_is_declared(spark: SparkSession, lake: Lake)
     for name in ("v", "c"):
         with pytest.raises(ConstraintViolated, match=r"'abcd'.*char\(3\)"):
             table.append(spark.sql(f"SELECT 1L AS id, 'abcd' AS {name}"))
+
+
+INSIDE = "a ARRAY<CHAR(2)>, d STRUCT<e: VARCHAR(2), f: CHAR(3), n: INT>, m MAP<CHAR(2), VARCHAR(3)>"
+FITTING = "array('a', NULL) AS a, named_struct('e', 'xy  ', 'f', 'y', 'n', 1) AS d, map('k', 'v') AS m"
+"""Rows of such columns, by their ids."""
+TOO_LONG = (
+    "array('abc') AS a", "named_struct('e', 'abc', 'f', 'y', 'n', 1) AS d", "map('kkk', 'v') AS m",
+    "map('k', 'vvvv') AS m",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("properties", [{}, {"delta.columnMapping.mode": "name"}], ids=["plain", "mapped"])
+def test_texts_inside_others_have_the_length_that_is_declared(
+    spark: SparkSession, lake: Lake, properties: dict[str, str]
+) -> None:
+    table = lake.create_table("s.l", f"id BIGINT, {INSIDE}", properties=properties)
+    table.append(spark.sql(f"SELECT id, {FITTING} FROM range(2)"))
+
+    table.update({"d.f": "'z'"}, where="id = 1", spark=spark)
+    table.merge(
+        spark.sql(f"SELECT 2L AS id, {FITTING}"), "t.id = s.id"
+    ).when_not_matched_insert_all().execute()
+
+    stored = {"a": ["a ", None], "d": {"e": "xy", "f": "y  ", "n": 1}, "m": [("k ", "v")]}
+    found = sorted(rows.of_frame(table.read(spark=spark)), key=lambda row: row["id"])
+    assert [row["d"]["f"] for row in found] == ["y  ", "z  ", "y  "]
+    assert [found[0], found[2]] == [{"id": 0, **stored}, {"id": 2, **stored}]
+
+
+@pytest.mark.parametrize("too_long", TOO_LONG)
+def test_texts_inside_others_that_are_too_long_are_refused_however_they_come(
+    spark: SparkSession, lake: Lake, tmp_path: Path, too_long: str
+) -> None:
+    table = lake.create_table("s.l", f"id BIGINT, {INSIDE}")
+    table.append(spark.sql(f"SELECT 1L AS id, {FITTING}"))
+    given, _, name = too_long.rpartition(" AS ")
+    source = spark.sql(f"SELECT 1L AS id, {too_long}")
+    spark.sql(f"SELECT 1L AS id, {too_long}").write.parquet(str(tmp_path / "files"))
+    stream = spark.readStream.schema(source.schema).parquet(str(tmp_path / "files"))
+    streamed = table.write_stream(stream, checkpoint=tmp_path / "checkpoint", available_now=True)
+
+    attempts: tuple[Callable[[], object], ...] = (
+        lambda: table.append(source),
+        lambda: table.update({name: given}, where="id = 1", spark=spark),
+        lambda: table.merge(source, "t.id = s.id").when_matched_update(set={name: f"s.{name}"}).execute(),
+        lambda: table.overwrite(source),
+    )
+    for attempt in attempts:
+        with pytest.raises(
+            ConstraintViolated, match=r"does not fit into a column of type (var)?char"
+        ) as caught:
+            attempt()
+        assert caught.value.code == "DELTA_EXCEED_CHAR_VARCHAR_LIMIT"
+    with pytest.raises(StreamingQueryException, match="DELTA_EXCEED_CHAR_VARCHAR_LIMIT"):
+        streamed.awaitTermination()
+    assert table.version() == 1
 
 
 def test_values_are_cast_only_if_asked_and_never_cut(spark: SparkSession, lake: Lake) -> None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from headgate.errors import UnsupportedFeature
 from tests.support.referee import (
     Feature,
     alter,
@@ -14,7 +13,6 @@ from tests.support.referee import (
     only_ours,
     only_theirs,
     overwrite,
-    refused,
     replace_where,
     set_properties,
     update,
@@ -33,6 +31,7 @@ from tests.support.referee_steps import (
     GENERATED,
     MAPPED,
     PURGE,
+    SIZED,
     STAMPS,
     TRACKED,
     V2,
@@ -172,6 +171,25 @@ FEATURES: Sequence[Feature] = (
         has("generatedColumns"),
     ),
     Feature(
+        "texts with a length",
+        make(
+            "id BIGINT, p CHAR(4), c CHAR(5), a ARRAY<VARCHAR(3)>, s STRUCT<k: CHAR(4), v: VARCHAR(2)>",
+            partition_by=["p"],
+        ),
+        (
+            append(SIZED),
+            append("SELECT 9L AS id, 'pppp' AS p, 'ccccc' AS c, array('abc') AS a FROM range(0, 1, 1, 1)"),
+            update({"a": "array('z')", "c": "'q'"}, "id = 1"),
+            update({"s": "named_struct('k', 'u', 'v', 'w')"}, "c = 'ccccc'"),
+            merge(SIZED, {"c": "'m'", "a": "s.a"}),
+            delete("c = 'ccccc'"),
+            set_properties(BY_NAME),
+            append(SIZED),
+            update({"c": "'r'"}, "id = 2"),
+        ),
+        lambda table: table.log.describe().metadata.schema_string.count("__CHAR_VARCHAR_TYPE_STRING") == 4,
+    ),
+    Feature(
         "default columns",
         make(
             "id BIGINT, p STRING DEFAULT 'none', v INT DEFAULT 40 + 2",
@@ -232,17 +250,8 @@ FEATURES: Sequence[Feature] = (
     ),
     Feature(
         "variant",
-        only_theirs(make("id BIGINT, v VARIANT")),
-        (
-            *map(only_theirs, VARIANTS),
-            refused(
-                "an append by Headgate",
-                (UnsupportedFeature, lambda site: site.table.append(site.spark.sql(VARIED))),
-            ),
-            checkpoint(),
-            only_theirs(append(VARIED)),
-            checkpoint(),
-        ),
+        make("id BIGINT, v VARIANT"),
+        (*VARIANTS, append(VARIED), checkpoint(), append(VARIED), checkpoint()),
         has("variantType"),
     ),
     Feature(

@@ -95,6 +95,10 @@ WIDENED = (
     append("SELECT 9L AS id, 1.1D AS f, array(70000) AS a"),
     delete("id = 2"),
 )
+SIZED = """
+    SELECT id, 'p' AS p, concat('c', id) AS c, array(concat('a', id), NULL) AS a,
+        named_struct('k', 'k', 'v', concat('v', id)) AS s FROM range(0, 5, 1, 1)
+"""
 VARIED = """SELECT 20 + id AS id, parse_json('{"a": [1, null], "b": {"c": 1.5}}') AS v FROM range(4)"""
 VARIANTS = (
     append("SELECT id, parse_json(CAST(id AS STRING)) AS v FROM range(0, 7, 1, 1)"),

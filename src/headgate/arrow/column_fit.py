@@ -55,12 +55,12 @@ def rename_parts(values: pa.Array, wanted: pa.DataType) -> pa.Array:
         children = [rename_parts(values.field(at), part.type) for at, part in enumerate(wanted)]
         return pa.StructArray.from_arrays(children, fields=list(wanted), mask=values.is_null())
     if pa.types.is_map(wanted):
-        listed = _as_list(values)
+        listed = map_as_list(values)
         keys, items = (listed.flatten().field(at) for at in (0, 1))
         renamed = rename_parts(keys, wanted.key_type), rename_parts(items, wanted.item_type)
-        return pa.MapArray.from_arrays(_offsets(listed), *renamed, type=wanted, mask=values.is_null())
+        return pa.MapArray.from_arrays(list_offsets(listed), *renamed, type=wanted, mask=values.is_null())
     items = rename_parts(values.flatten(), wanted.value_type)
-    return pa.ListArray.from_arrays(_offsets(values), items, type=wanted, mask=values.is_null())
+    return pa.ListArray.from_arrays(list_offsets(values), items, type=wanted, mask=values.is_null())
 
 
 def _fit_struct(
@@ -80,23 +80,24 @@ def _fit_struct(
 
 def _fit_list(values: pa.Array, element: DataType, wanted: pa.ListType, part: PartFinder) -> pa.Array:
     items = fit_array(values.flatten(), element, wanted.value_type, part)
-    return pa.ListArray.from_arrays(_offsets(values), items, type=wanted, mask=values.is_null())
+    return pa.ListArray.from_arrays(list_offsets(values), items, type=wanted, mask=values.is_null())
 
 
 def _fit_map(values: pa.MapArray, data_type: Map, wanted: pa.MapType, part: PartFinder) -> pa.Array:
-    listed = _as_list(values)
+    listed = map_as_list(values)
     entries = listed.flatten()
     keys = fit_array(entries.field(0), data_type.key, wanted.key_type, part)
     items = fit_array(entries.field(1), data_type.value, wanted.item_type, part)
-    return pa.MapArray.from_arrays(_offsets(listed), keys, items, type=wanted, mask=values.is_null())
+    return pa.MapArray.from_arrays(list_offsets(listed), keys, items, type=wanted, mask=values.is_null())
 
 
-def _as_list(values: pa.MapArray) -> pa.ListArray:
+def map_as_list(values: pa.MapArray) -> pa.ListArray:
+    """A map as what it is in Arrow: a list of keys with their values."""
     entry = pa.struct([pa.field("key", values.type.key_type), pa.field("value", values.type.item_type)])
     return values.cast(pa.list_(entry))
 
 
-def _offsets(values: pa.Array) -> pa.Array:
+def list_offsets(values: pa.Array) -> pa.Array:
     """Where each list would begin if the elements of all that are not null stood in a row."""
     lengths = pc.fill_null(pc.list_value_length(values), 0).cast(pa.int32())
     return pa.concat_arrays([pa.array([0], pa.int32()), pc.cumulative_sum(lengths)])

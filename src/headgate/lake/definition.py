@@ -178,6 +178,7 @@ class TableAlteration:
         What is in arrays and maps is named as ``tags.element``, ``prices.key`` and ``prices.value``.
         Takes the property ``delta.enableTypeWidening``. Wider are: integers with more bytes, doubles for
         floats and integers, decimals with more digits on both sides, a timestamp without zone for a date.
+        Without it a CHAR or VARCHAR becomes a longer VARCHAR, or a STRING.
 
             orders.set_properties({"delta.enableTypeWidening": "true"})
             orders.widen_column("n", "BIGINT")

@@ -208,11 +208,6 @@ INSERT INTO s.sized VALUES ('abcd', 'abc');
 INSERT INTO s.sized VALUES ('a', 'abcd');
 -- error DELTA_EXCEED_CHAR_VARCHAR_LIMIT
 
--- @differs texts with a length are columns, and not inside arrays, maps and structs
-CREATE TABLE s.inside (c ARRAY<CHAR(2)>, d STRUCT<e: VARCHAR(2)>) USING delta;
--- error DELTA_UNSUPPORTED_DATA_TYPES
--- delta: ok
-
 -- @differs Delta Spark makes no tables with collations
 CREATE TABLE s.texts (a STRING COLLATE UTF8_LCASE COMMENT 'any case', b STRING COLLATE UNICODE) USING delta;
 -- ok
@@ -237,6 +232,129 @@ SELECT a.b[0]['k'].c AS c, a.b[0]['k'].d AS d FROM s.nested;
 CREATE TABLE s.u (a STRUCT<b: INT NOT NULL>) USING delta;
 -- error DELTA_NESTED_NOT_NULL_CONSTRAINT
 -- delta: ok
+
+-- # texts with a length inside others
+
+CREATE TABLE s.t (id INT, c ARRAY<CHAR(2)>, d STRUCT<e: VARCHAR(2), f: CHARACTER(3), n: INT>, m MAP<CHAR(2), VARCHAR(3)>) USING delta;
+-- ok
+
+-- @differs a column is shown as it was declared
+DESCRIBE TABLE s.t;
+-- col_name string, data_type string, comment string
+-- 'id' | 'int' | NULL
+-- 'c' | 'array<char(2)>' | NULL
+-- 'd' | 'struct<e:varchar(2),f:char(3),n:int>' | NULL
+-- 'm' | 'map<char(2),varchar(3)>' | NULL
+-- delta: col_name string, data_type string, comment string
+-- delta: 'id' | 'int' | NULL
+-- delta: 'c' | 'array<string>' | NULL
+-- delta: 'd' | 'struct<e:string,f:string,n:int>' | NULL
+-- delta: 'm' | 'map<string,string>' | NULL
+
+INSERT INTO s.t SELECT 1, array('a', NULL, 'bc'), named_struct('e', 'x', 'f', 'y', 'n', 1), map('k', 'v');
+-- ok
+
+SELECT transform(c, x -> concat(x, '|')) AS c, concat(d.e, '|') AS e, concat(d.f, '|') AS f, concat(map_keys(m)[0], '|') AS k, concat(m['k '], '|') AS v FROM s.t;
+-- c array<string>, e string, f string, k string, v string
+-- ('a |', NULL, 'bc|') | 'x|' | 'y  |' | 'k |' | 'v|'
+
+SELECT id FROM s.t WHERE d.f = 'y';
+-- id int
+
+SELECT id FROM s.t WHERE d.f = 'y  ' AND c[0] = 'a ';
+-- id int
+-- 1
+
+INSERT INTO s.t (id, c) SELECT 2, array('abc');
+-- error DELTA_EXCEED_CHAR_VARCHAR_LIMIT
+
+INSERT INTO s.t (id, d) SELECT 2, named_struct('e', 'abc', 'f', 'y', 'n', 1);
+-- error DELTA_EXCEED_CHAR_VARCHAR_LIMIT
+
+INSERT INTO s.t (id, m) VALUES (2, map('k', 'vvvv'));
+-- error DELTA_EXCEED_CHAR_VARCHAR_LIMIT
+
+INSERT INTO s.t (id, m) VALUES (2, map('kkk', 'v'));
+-- error DELTA_EXCEED_CHAR_VARCHAR_LIMIT
+
+-- @differs spaces at the end are no part of a text, as Spark has it
+INSERT INTO s.t (id, c) VALUES (3, array('ab   '));
+-- ok
+-- delta: error DELTA_EXCEED_CHAR_VARCHAR_LIMIT
+
+-- @differs keys that are padded are told apart before they are written
+INSERT INTO s.t (id, m) VALUES (4, map('k', 'v', 'k ', 'w'));
+-- error DUPLICATED_MAP_KEY
+-- delta: ok
+
+DELETE FROM s.t WHERE id IN (3, 4);
+-- num_affected_rows bigint
+-- 1
+
+UPDATE s.t SET d.e = 'abc' WHERE id = 1;
+-- error DELTA_EXCEED_CHAR_VARCHAR_LIMIT
+
+UPDATE s.t SET d.f = 'z', c = array('z') WHERE id = 1;
+-- num_affected_rows bigint
+-- 1
+
+MERGE INTO s.t USING (SELECT 1 AS id, array('abc') AS c) AS u ON t.id = u.id WHEN MATCHED THEN UPDATE SET c = u.c;
+-- error DELTA_EXCEED_CHAR_VARCHAR_LIMIT
+
+MERGE INTO s.t USING (SELECT 5 AS id, array('q') AS c) AS u ON t.id = u.id WHEN NOT MATCHED THEN INSERT (id, c) VALUES (u.id, u.c);
+-- num_affected_rows bigint, num_updated_rows bigint, num_deleted_rows bigint, num_inserted_rows bigint
+-- 1 | 0 | 0 | 1
+
+SELECT id, concat(c[0], '|') AS c, concat(d.f, '|') AS f FROM s.t ORDER BY id;
+-- id int, c string, f string
+-- 1 | 'z |' | 'z  |'
+-- 5 | 'q |' | NULL
+
+ALTER TABLE s.t ADD COLUMNS (z STRUCT<a: CHAR(2)>, w VARCHAR(3));
+-- ok
+
+INSERT INTO s.t (id, z) SELECT 6, named_struct('a', 'abc');
+-- error DELTA_EXCEED_CHAR_VARCHAR_LIMIT
+
+INSERT INTO s.t (id, w) VALUES (6, 'abcd');
+-- error DELTA_EXCEED_CHAR_VARCHAR_LIMIT
+
+ALTER TABLE s.t ALTER COLUMN w TYPE VARCHAR(5);
+-- ok
+
+INSERT INTO s.t (id, w) VALUES (6, 'abcd');
+-- ok
+
+-- @differs Delta Spark says what Spark says
+ALTER TABLE s.t ALTER COLUMN w TYPE VARCHAR(2);
+-- error DELTA_UNSUPPORTED_ALTER_TABLE_CHANGE_COL_OP
+-- delta: error NOT_SUPPORTED_CHANGE_COLUMN
+
+-- @differs Delta Spark says what Spark says
+ALTER TABLE s.t ALTER COLUMN w TYPE CHAR(8);
+-- error DELTA_UNSUPPORTED_ALTER_TABLE_CHANGE_COL_OP
+-- delta: error NOT_SUPPORTED_CHANGE_COLUMN
+
+-- @differs Delta Spark makes only columns longer
+ALTER TABLE s.t ALTER COLUMN c.element TYPE VARCHAR(4);
+-- ok
+-- delta: error NOT_SUPPORTED_CHANGE_COLUMN
+
+ALTER TABLE s.t ALTER COLUMN w TYPE STRING;
+-- ok
+
+INSERT INTO s.t (id, w) VALUES (7, 'abcdefgh');
+-- ok
+
+CREATE TABLE s.g (c STRUCT<a: CHAR(3)>, b STRING GENERATED ALWAYS AS (upper(c.a))) USING delta;
+-- ok
+
+INSERT INTO s.g (c) SELECT named_struct('a', 'xyz');
+-- ok
+
+SELECT c.a, b FROM s.g;
+-- a string, b string
+-- 'xyz' | 'XYZ'
 
 -- # types that no column has
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from headgate.arrow import arrow_types, column_fit
+from headgate.arrow import arrow_types, char_varchar, column_fit
 from headgate.arrow.arrow_types import NEEDS_SPARK
 from headgate.errors import CorruptLog, UnsupportedFeature
 from headgate.protocol import property_values
@@ -73,12 +73,12 @@ class StoredColumns:
         known = partition_values.canonical_text(text, field.type)
         value = None if known is None else _value(known, field.type)
         filled = pa.nulls(count, wanted) if value is None else pa.repeat(_scalar(value, wanted), count)
-        return pa.chunked_array([filled], wanted)
+        return char_varchar.pad(pa.chunked_array([filled], wanted), field)
 
     def fitted(self, column: pa.ChunkedArray, field: Field, path: str) -> pa.ChunkedArray:
         """A column of a file in the type of the table."""
         try:
-            return column_fit.fit_column(column, field, self.place)
+            return char_varchar.pad(column_fit.fit_column(column, field, self.place), field)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as exc:
             raise UnsupportedFeature(
                 f"column {field.name!r} is {column.type} in the data file {path}, which cannot be read as "

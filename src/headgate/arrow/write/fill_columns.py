@@ -11,10 +11,9 @@ from dataclasses import field as dataclass_field
 import numpy as np
 import pyarrow as pa
 
-from headgate.arrow import arrow_types, column_fit, expressions
+from headgate.arrow import arrow_types, char_varchar, column_fit, expressions
 from headgate.arrow.arrow_types import NEEDS_SPARK
 from headgate.arrow.expressions import ExactExpression, RowContext
-from headgate.arrow.write import char_varchar
 from headgate.errors import ConstraintViolated, UnsupportedFeature
 from headgate.protocol.features import identity_columns
 from headgate.protocol.features.identity_columns import IdentitySpec

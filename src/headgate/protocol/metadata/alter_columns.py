@@ -15,7 +15,7 @@ from headgate.protocol.actions import Metadata
 from headgate.protocol.domains import lifecycle
 from headgate.protocol.features import identity_columns
 from headgate.protocol.log.replay import State
-from headgate.protocol.metadata import alter_properties
+from headgate.protocol.metadata import alter_properties, char_varchar
 from headgate.protocol.schema import (
     column_mapping,
     enforcement,
@@ -57,7 +57,7 @@ def add_columns(
 ) -> Metadata:
     """The metadata with new columns, in the struct ``parent`` or, if that is empty, at the top."""
     enforcement.check_new_schema(
-        Struct(tuple(columns)),
+        char_varchar.as_strings(Struct(tuple(columns))),
         mapped=column_mapping.mapping_mode(state.metadata) is not ColumnMappingMode.NONE,
     )
     for column in columns:
@@ -144,15 +144,8 @@ def move_column(state: State, path: Path, place: First | After) -> Metadata:
 def change_column_type(state: State, path: Path, to: DataType) -> Metadata:
     """The metadata with a wider type for a column, or for what is in its arrays and maps; its files stay.
 
-    The column says what the type was before (spec: type-change-metadata).
+    The column says what the type was before (spec: type-change-metadata), unless texts may become longer.
     """
-    if not property_values.flag(state.metadata, property_values.TYPE_WIDENING):
-        raise InvalidRequest(
-            f"the type of column {format_path(path)} cannot change, because files have values of the one it "
-            f"has: for a wider one first set the property {property_values.TYPE_WIDENING} to 'true'",
-            code="DELTA_UNSUPPORTED_ALTER_TABLE_CHANGE_COL_OP",
-        )
-    _check_independent(state, path)
     preview = state.protocol.has(type_widening.PREVIEW) and not state.protocol.has("typeWidening")
     allowed = MergeOptions(widening=True, preview_version=state.version + 1 if preview else None)
 
@@ -163,6 +156,15 @@ def change_column_type(state: State, path: Path, to: DataType) -> Metadata:
                 code="DELTA_IDENTITY_COLUMNS_ALTER_COLUMN_NOT_SUPPORTED",
             )
         whole = nested_paths.replace_part(column.type, parts, to)
+        if char_varchar.is_longer(column.type, whole):
+            return replace(column, type=whole)
+        if not property_values.flag(state.metadata, property_values.TYPE_WIDENING):
+            raise InvalidRequest(
+                f"the type of column {format_path(path)} cannot change, because files have values of the one "
+                f"it has: for a wider one first set the property {property_values.TYPE_WIDENING} to 'true'",
+                code="DELTA_UNSUPPORTED_ALTER_TABLE_CHANGE_COL_OP",
+            )
+        _check_independent(state, path)
         wanted = Struct((Field(column.name, whole),))
         after = column
         if not merging.incompatible_types(Struct((column,)), wanted, allowed):
@@ -243,8 +245,9 @@ def _drop_field(path: Path) -> Callable[[Struct], Struct]:
 
 
 def _change_struct(state: State, parent: Path, change: Callable[[Struct], Struct]) -> Metadata:
-    schema = _change_at(schema_json.parse(state.metadata.schema_string), parent, change, parent)
-    return msgspec.structs.replace(state.metadata, schema_string=schema_json.render(_struct(schema, parent)))
+    declared = char_varchar.as_declared(schema_json.parse(state.metadata.schema_string))
+    after = char_varchar.as_strings(_struct(_change_at(declared, parent, change, parent), parent))
+    return msgspec.structs.replace(state.metadata, schema_string=schema_json.render(after))
 
 
 def _change_at(data_type: DataType, path: Path, change: Callable[[Struct], Struct], whole: Path) -> DataType:

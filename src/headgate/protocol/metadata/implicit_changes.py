@@ -22,7 +22,7 @@ import msgspec
 from headgate.errors import InvalidRequest, SchemaMismatch
 from headgate.protocol import property_values
 from headgate.protocol.actions import Metadata
-from headgate.protocol.metadata import alter_properties
+from headgate.protocol.metadata import alter_properties, char_varchar
 from headgate.protocol.schema import column_ids, enforcement, expression_columns, merging
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.merging import MergeOptions
@@ -234,7 +234,7 @@ def _columns_after(
         after = column_ids.keep_column_ids(data, present)
         _check_constraint_columns_left(existing.configuration, after)
         return after
-    after = merging.merge_schemas(present, data, allowed)
+    after = char_varchar.with_new_parts(present, merging.merge_schemas(present, data, allowed))
     _check_types_kept(existing.configuration, present, after)
     return after
 

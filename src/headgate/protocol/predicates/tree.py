@@ -206,6 +206,7 @@ def resolve_column(schema: Struct, parts: tuple[str, ...], *, alias: str | None 
         plain = plain and _is_plain(field)
     if field is None or isinstance(field.type, Struct):
         return None
+    plain = plain or field.type != Primitive("string")  # but other parts of a struct with such texts
     return Column(tuple(found), field.type, plain=plain, was_float=_was_float(field))
 
 

@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import replace
 
 from headgate.errors import InvalidRequest, SchemaMismatch
 from headgate.protocol.schema.types import (
@@ -21,8 +20,6 @@ _STORABLE = re.compile(
     r"byte|short|integer|long|float|double|decimal\(\d+,\s*\d+\)|string|binary|boolean|date|timestamp(_ntz)?|void"
     r"|variant"
 )
-_SIZED = re.compile(r"(char|varchar)\(\d+\)")
-_DECLARED = "__CHAR_VARCHAR_TYPE_STRING"
 _COMPUTED = {"delta.generationExpression", "CURRENT_DEFAULT", "delta.identity.start"}
 _ILLEGAL_IN_NAMES = set(" ,;{}()\n\t=")
 _MOST_LEVELS = 98
@@ -124,20 +121,6 @@ def _unassignable_error(name: str, why: str, wanted: DataType) -> InvalidRequest
         f"column {name!r} of type {describe_type(wanted)} cannot be set: {why}; nothing was changed: give a "
         "value of the column's type",
         code="DELTA_UPDATE_SCHEMA_MISMATCH_EXPRESSION",
-    )
-
-
-def replace_char_varchar(schema: Struct) -> Struct:
-    """The schema with its columns of type CHAR and VARCHAR as strings that remember what they are."""
-    return Struct(
-        tuple(
-            replace(
-                column, type=Primitive("string"), metadata={**column.metadata, _DECLARED: column.type.name}
-            )
-            if isinstance(column.type, Primitive) and _SIZED.fullmatch(column.type.name)
-            else column
-            for column in schema.fields
-        )
     )
 
 

@@ -15,6 +15,7 @@ from pyspark.sql import functions as F
 from headgate.errors import SchemaMismatch
 from headgate.protocol.actions import Metadata
 from headgate.protocol.features import identity_columns
+from headgate.protocol.metadata.char_varchar import TYPE_STRING_KEY
 from headgate.protocol.metadata.stored_expressions import DEFAULT, GENERATED
 from headgate.protocol.schema import column_mapping, enforcement
 from headgate.protocol.schema import json as schema_json
@@ -170,7 +171,7 @@ def _without_collation(name: str, data_type: DataType) -> Column:
 
 def _stored_column(field: Field, mode: ColumnMappingMode, column: Column | None = None) -> Column:
     if column is None:
-        told = char_varchar.TYPE_STRING_KEY in field.metadata
+        told = TYPE_STRING_KEY in field.metadata
         column = _without_collation(field.name, field.type) if told else spark_schema.column(field.name)
     if mode is ColumnMappingMode.NONE:
         return column.alias(field.name)

@@ -17,6 +17,7 @@ from headgate.protocol.schema.types import Field, Struct
 from headgate.spark.jvm import call_sites
 from headgate.spark.parquet import logical_columns
 from headgate.spark.predicates import row_filter
+from headgate.spark.rules import char_varchar
 from headgate.spark.scan import apply_deletion_vectors, binders, classic_file_index
 from headgate.spark.scan.binders import FileSkipping, ScannedRows, ScanRequest
 from headgate.spark.scan.classic_file_index import ROW_INDEX
@@ -123,8 +124,10 @@ def _logical_rows(
 ) -> DataFrame:
     if _is_stored_as_logical(schema, piece) and not with_metadata:
         return scanned.rows
+    # Of columns that are read under their own names Spark itself knows the CHAR, and pads it.
+    is_padded = _is_stored_as_logical(schema, piece)
     chosen = [
-        _logical_column(field, stored, piece, scanned)
+        _logical_column(field, stored, piece, scanned, is_padded=is_padded)
         for field, stored in zip(schema.fields, piece.layout.fields, strict=False)
     ]
     if piece.tracking is not None:
@@ -143,13 +146,17 @@ def _logical_rows(
     )
 
 
-def _logical_column(field: Field, stored: Field, piece: Piece, scanned: ScannedRows) -> Column:
+def _logical_column(
+    field: Field, stored: Field, piece: Piece, scanned: ScannedRows, *, is_padded: bool
+) -> Column:
     if field.name in piece.constants:
         array = ArrayType(logical_columns.spark_type(field.type))
-        value = _lookup(piece.constants[field.name], scanned.ordinal, array)
+        texts = [char_varchar.padded_text(text, field) for text in piece.constants[field.name]]
+        value = _lookup(texts, scanned.ordinal, array)
         return _with_field_name(logical_columns.with_collation(value, field), field)
     column = spark_schema.column(stored.name)
-    found = logical_columns.with_collation(logical_columns.to_logical(column, stored.type, field.type), field)
+    found = logical_columns.to_logical(column, stored.type, field.type)
+    found = logical_columns.with_collation(found if is_padded else char_varchar.pad(found, field), field)
     # To rename takes many calls of the JVM, and most columns are stored as they are shown.
     is_as_shown = found is column and stored.name == field.name and not field.metadata
     return column if is_as_shown else _with_field_name(found, field)

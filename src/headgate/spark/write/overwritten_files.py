@@ -112,7 +112,9 @@ def _matching(
     typed: DataFrame = rows.select(
         F.col("n").alias(own),
         *(
-            char_varchar.with_declared_type(F.col(place).cast(logical_columns.spark_type(field.type)), field)
+            char_varchar.with_declared_type(
+                char_varchar.pad(F.col(place).cast(logical_columns.spark_type(field.type)), field), field
+            )
             for place, field in zip(places, fields, strict=True)
         ),
     )

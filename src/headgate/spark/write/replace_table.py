@@ -25,6 +25,7 @@ from headgate.protocol.features.coordinator_properties import PropertyCommand
 from headgate.protocol.log.replay import State
 from headgate.protocol.metadata import (
     alter_properties,
+    char_varchar,
     declared_constraints,
     kept_on_replace,
     session_defaults,
@@ -121,7 +122,7 @@ def plan_replacement(
     owned = state.protocol.is_catalog_managed or coordinated_commits.coordinator_of(before) is not None
     asked = session_defaults.with_session_defaults(definition.properties, definition.defaults, owned=owned)
     schema = identity_columns.without_high_water_marks(
-        enforcement.replace_char_varchar(column_ids.without_column_ids(definition.schema))
+        char_varchar.as_strings(column_ids.without_column_ids(definition.schema))
     )
     metadata = msgspec.structs.replace(
         before,

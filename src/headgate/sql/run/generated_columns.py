@@ -3,6 +3,7 @@
 from pyspark.sql import SparkSession
 
 from headgate.errors import InvalidRequest
+from headgate.protocol.metadata import char_varchar
 from headgate.protocol.metadata.stored_expressions import GENERATED
 from headgate.protocol.schema.types import Struct
 from headgate.spark.rules import stored_sql
@@ -13,7 +14,7 @@ from headgate.spark.session.schema import SchemaLike
 
 def check_generated_columns(spark: SparkSession, columns: SchemaLike) -> None:
     """Refuse columns that are generated from others which are not there, or as another type."""
-    schema = spark_schema.declared_columns(columns).schema
+    schema = char_varchar.as_strings(spark_schema.declared_columns(columns).schema)
     generated = [field for field in schema.fields if GENERATED in field.metadata]
     if not generated:
         return

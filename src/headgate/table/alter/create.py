@@ -25,7 +25,7 @@ from headgate.protocol.domains.rules import DomainSettings
 from headgate.protocol.features import coordinated_commits, identity_columns, row_tracking
 from headgate.protocol.log import codec, file_names, in_commit_timestamps
 from headgate.protocol.log.replay import State
-from headgate.protocol.metadata import alter_properties
+from headgate.protocol.metadata import alter_properties, char_varchar
 from headgate.protocol.metadata.alter_properties import PropertyChanges
 from headgate.protocol.schema import column_mapping, enforcement
 from headgate.protocol.schema import json as schema_json
@@ -120,7 +120,7 @@ def initial_state(definition: TableDefinition, *, managed: bool, world: World) -
     coordinator_properties.check_set_properties(None, definition.properties, PropertyCommand.CREATE)
     asked = session_defaults.with_session_defaults(definition.properties, definition.defaults, owned=managed)
     coordinated_commits.check_added_features(asked.features)
-    schema = identity_columns.without_high_water_marks(enforcement.replace_char_varchar(definition.schema))
+    schema = identity_columns.without_high_water_marks(char_varchar.as_strings(definition.schema))
     metadata = Metadata(
         id=world.uuid(),
         description=asked.comment if definition.description is None else definition.description,

@@ -42,6 +42,11 @@ SCHEMA = Struct(
             Array(Struct((Field("sku", Primitive("string"), metadata={"delta.columnMapping.id": 2}),)), True),
         ),
         Field("code", Primitive("string"), metadata={"__CHAR_VARCHAR_TYPE_STRING": "char(5)"}),
+        Field(
+            "coded",
+            Struct((Field("c", Primitive("string")), Field("n", Primitive("integer")))),
+            metadata={"__CHAR_VARCHAR_TYPE_STRING": "struct<c:char(5),n:int>"},
+        ),
         Field("word", Primitive("string"), metadata={"__COLLATIONS": {"word": "ICU.UNICODE_CI"}}),
     )
 )
@@ -173,6 +178,7 @@ def test_conditions_that_are_understood(sql: str, expected: Predicate) -> None:
     [
         "i = rand()", "i + 1 = 2", "i = l", "s = 1", "i = 'x'", "i = '01'", "i = true", "b = 1", "l = 1e300",
         "f = 16777217", "d = CAST('NaN' AS DOUBLE)", "big = 123456789.5", "raw = X'00'", "code = 'a'",
+        "coded.c = 'a'",
         "word = 'a'", "word LIKE 'a%'", "s = 'a\U0010ffff'", "s = 'a' 'b'", "s = 'it''s'", "s LIKE '_b'",
         "s NOT LIKE 'a%b'",
         "s LIKE 'a\\\\b'", "s ILIKE 'a%'", "s RLIKE 'a'", "s LIKE ANY ('a', 'b')", "s LIKE s", "day = '2024'",

@@ -25,16 +25,6 @@ def test_a_column_that_must_have_a_value_must_be_there() -> None:
     assert caught.value.code == "DELTA_MISSING_NOT_NULL_COLUMN_VALUE"
 
 
-def test_texts_of_a_declared_length_are_strings_that_remember_it() -> None:
-    others = Field("id", LONG), Field("tags", Array(TEXT, contains_null=True))
-    sized = Field("c", Primitive("char(3)"), nullable=False, metadata={"comment": "x"})
-
-    declared = enforcement.replace_char_varchar(Struct((sized, *others)))
-
-    said = {"comment": "x", "__CHAR_VARCHAR_TYPE_STRING": "char(3)"}
-    assert declared == Struct((Field("c", TEXT, nullable=False, metadata=said), *others))
-
-
 def deep(kind: str, levels: int) -> DataType:
     """A long in so many types of a kind."""
     found: DataType = LONG

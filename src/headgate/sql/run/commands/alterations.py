@@ -9,6 +9,7 @@ from pyspark.sql import DataFrame
 
 from headgate.errors import InvalidRequest
 from headgate.lake.table import Table
+from headgate.protocol.metadata import char_varchar
 from headgate.protocol.metadata.stored_expressions import DEFAULT
 from headgate.protocol.schema import column_path
 from headgate.protocol.schema.types import Struct, describe_type
@@ -142,7 +143,7 @@ def _default(context: StatementContext, table: Table, path: ColumnPath, sql: Sql
 
 
 def _changes_type(table: Table, edit: ColumnEdit) -> bool:
-    now = table_columns.field_at(table_columns.schema_of(table), edit.path)
+    now = table_columns.field_at(char_varchar.as_declared(table_columns.schema_of(table)), edit.path)
     wanted = spark_schema.table_schema(f"`c` {edit.type}").fields[0].type
     return now is None or describe_type(now.type) != describe_type(wanted)
 

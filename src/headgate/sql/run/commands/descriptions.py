@@ -10,12 +10,12 @@ from headgate.lake.table import Table
 from headgate.protocol.actions import Metadata
 from headgate.protocol.domains import lifecycle
 from headgate.protocol.features import clustering, identity_columns
+from headgate.protocol.metadata import char_varchar
 from headgate.protocol.metadata.stored_expressions import DEFAULT, GENERATED
 from headgate.protocol.schema import column_path
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Struct
 from headgate.spark.parquet import logical_columns
-from headgate.spark.rules.char_varchar import TYPE_STRING_KEY
 from headgate.sql.run import result_frames, sql_literals, table_columns
 from headgate.sql.run.commands.queries import not_supported
 from headgate.sql.run.statement_context import StatementContext
@@ -87,8 +87,10 @@ def create_statement(table: Table) -> str:
 
 def type_text(field: Field) -> str:
     """The type of a column as Spark writes it in small letters."""
-    declared = field.metadata.get(TYPE_STRING_KEY)
-    return str(declared) if declared else logical_columns.spark_type(field.type).simpleString()
+    declared = char_varchar.declared_type(field)
+    if declared is None:
+        return logical_columns.spark_type(field.type).simpleString()
+    return char_varchar.type_text(declared)
 
 
 def _snapshot(context: StatementContext, table: Table, as_of: AsOf) -> Snapshot:
@@ -173,7 +175,7 @@ def _as_json(context: StatementContext, table: Table, snapshot: Snapshot) -> Dat
 
 def _definition(field: Field) -> str:
     parts = [column_path.sql_name(field.name)]
-    stored = str(field.metadata.get(TYPE_STRING_KEY) or _sql_type(field.type))
+    stored = _sql_type(char_varchar.declared_type(field) or field.type)
     parts.append(stored.upper() if "<" not in stored else stored)
     if not field.nullable:
         parts.append("NOT NULL")
@@ -200,6 +202,8 @@ def _sql_type(data_type: DataType) -> str:
             return f"array<{_sql_type(element)}>"
         case Map(key, value, _):
             return f"map<{_sql_type(key)},{_sql_type(value)}>"
+        case _ if char_varchar.sized_text(data_type) is not None:
+            return char_varchar.type_text(data_type)
         case _:
             return logical_columns.spark_type(data_type).simpleString()
 
