@@ -48,7 +48,7 @@ def test_documents_are_written_changed_and_read_back(
     spark.conf.set("spark.headgate.binder", binder)
     try:
         table.append(documents(spark, range(5)))
-        table.update({"v": "parse_json('[7]')"}, "v:a::int = 1")
+        table.update({"v": "parse_json('[7]')"}, "variant_get(v, '$.a', 'int') = 1")
         table.delete("n.b[0]:a::int = 2")
         merge = table.merge(documents(spark, [3, 9]), "t.id = s.id")
         merge = merge.when_matched_update(set={"v": "s.v", "n.a": "parse_json('\"x\"')"})
