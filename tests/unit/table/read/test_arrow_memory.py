@@ -23,9 +23,18 @@ def _pool(before: str = "", **environment: str) -> str:
     return done.stdout.strip()
 
 
-@pytest.mark.skipif(
+pytestmark = pytest.mark.skipif(
     not {"mimalloc", "jemalloc"} <= set(pa.supported_memory_backends()), reason="this Arrow has no choice"
 )
+
+
+def test_what_is_freed_is_kept_for_the_next_read() -> None:
+    told = "pa.jemalloc_set_decay_ms = print"
+
+    assert _pool(told).split() == ["10000", "jemalloc"]
+    assert _pool(told, ARROW_DEFAULT_MEMORY_POOL="jemalloc") == "jemalloc"
+
+
 def test_the_allocator_is_changed_unless_somebody_chose_one() -> None:
     assert _pool() == "jemalloc"
     assert _pool(ARROW_DEFAULT_MEMORY_POOL="mimalloc") == "mimalloc"
