@@ -7,7 +7,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from headgate import Lake
-from headgate.errors import ConstraintViolated, SchemaMismatch
+from headgate.errors import ConstraintViolated, InvalidRequest, SchemaMismatch
 from tests.support import rows
 
 pytestmark = pytest.mark.spark
@@ -47,6 +47,8 @@ def test_rows_are_checked_and_shown(spark: SparkSession, lake: Lake) -> None:
         table.overwrite(frame, replace_where="part = 'a'")
     with pytest.raises(SchemaMismatch):
         table.append(frame.withColumn("more", F.lit(1)))
+    with pytest.raises(InvalidRequest, match="nothing"):  # the plan that Spark quotes has the rule in it
+        table.overwrite(frame, replace_where="nothing = 1")
     table.overwrite(frame.where("id = 1"), replace_where=F.col("part") == "a")
     table.overwrite(frame.where("id = 2"), replace_where="id > 1")
 

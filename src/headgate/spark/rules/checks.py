@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from pyspark.errors import AnalysisException
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
@@ -70,6 +71,8 @@ def constraint_violation(
     failure: Exception, given: Sequence[RowConstraint] = ()
 ) -> ConstraintViolated | None:
     """The broken rule behind a failed job, or None if it failed for another reason."""
+    if isinstance(failure, AnalysisException):  # no row was looked at, and the plan that it quotes has rules
+        return None
     told = errors.failure_text(failure)
     if (found := _CAST.search(told)) is not None:
         return ConstraintViolated(
