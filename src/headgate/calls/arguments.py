@@ -73,7 +73,7 @@ class Parameters:
     def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Arguments:
         """The arguments of a call by name; ``TypeError`` if they do not go with the function."""
         if not kwargs and self.placed and self.required <= len(args) <= len(self.placed):
-            return PlacedArguments(self.placed, args)  # most calls: to bind one takes 6 µs
+            return PlacedArguments(self.placed, args)  # most calls, in half the time
         return self.signature.bind(*args, **kwargs)
 
     def take(self, given: Arguments) -> Arguments:

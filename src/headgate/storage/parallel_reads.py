@@ -49,7 +49,7 @@ def map_in_order(
     An error is raised when its item's turn comes, so the first one in order is the one seen. With
     a ``size`` of answers in bytes fewer are read ahead if they are large.
     """
-    # Asked of the attribute: whether a class is of a protocol takes longer than to read a small object.
+    # Asked of the attribute: whether an object is of a protocol Python finds out anew each time.
     at_once: int = getattr(store, "reads_at_once", 1)
     return _read_ahead(work, items, at_once, size) if at_once > 1 else map(work, items)
 
