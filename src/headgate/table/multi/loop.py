@@ -112,7 +112,10 @@ class GroupTransaction:
 
 def group_conflict_error(conflicts: Mapping[str, HeadgateError]) -> GroupConflict:
     """The error of a group that could not follow what happened to these tables."""
-    reasons = "; ".join(f"{name}: {exc.message}" for name, exc in conflicts.items())
+    is_one = len(conflicts) == 1
+    reasons = "; ".join(
+        exc.message if is_one else f"{name}: {exc.message}" for name, exc in conflicts.items()
+    )
     return GroupConflict(
         f"nothing of the transaction was committed, because others changed {', '.join(conflicts)}: {reasons}",
         conflicts=dict(conflicts),

@@ -264,6 +264,7 @@ def test_a_table_opened_later_is_refused_if_what_was_read_is_no_longer_true(lake
         with pytest.raises(GroupConflict, match=r"s\.a") as caught:
             tx.table("s.b")
 
+        assert caught.value.message.count("s.a") == 1, "the name of the one table is said once"
         assert isinstance(caught.value.fields["conflicts"]["s.a"], ConcurrentAppend)  # type: ignore[index]
 
 
