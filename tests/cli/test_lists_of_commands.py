@@ -118,3 +118,13 @@ def test_a_moment_stays_on_one_line_in_a_narrow_window() -> None:
     said = narrow.file.getvalue()  # type: ignore[attr-defined]
     assert "2026-11-19 18:19:46.513Z" in said
     assert (said.count("n") - 1, said.count("i") - 2) == (30, 30), "and nothing is left out"
+
+
+def test_a_long_fact_goes_on_below_where_it_began_in_a_narrow_window() -> None:
+    narrow = Console(width=30, force_terminal=True, color_system=None, file=io.StringIO())
+
+    console.show_pairs(narrow, {"table": "sales.orders", "location": "/lake/" + "folder/" * 6})
+
+    lines = narrow.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    assert lines[0].rstrip() == "table     sales.orders"
+    assert len(lines) > 3 and all(line.startswith(" " * 10) for line in lines[2:])

@@ -145,10 +145,22 @@ def _aligned(columns: Sequence[OutputColumn], rows: Sequence[Sequence[str]]) -> 
 
 
 def show_pairs(console: Console, pairs: Mapping[str, str], *, indent: int = 0) -> None:
-    """One fact a line."""
+    """One fact a line; on a terminal what goes on does so below where it began."""
+    if console.is_terminal:
+        console.print(Padding.indent(_grid(pairs), indent))
+        return
     width = max((len(key) for key in pairs), default=0)
     for key, value in pairs.items():
         console.print(Text.assemble(" " * indent, (key.ljust(width), "bold"), "  ", visible(value)))
+
+
+def _grid(pairs: Mapping[str, str]) -> Table:
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(style="bold", overflow="fold")
+    grid.add_column(overflow="fold")
+    for key, value in pairs.items():
+        grid.add_row(Text(key), Text(visible(value)))
+    return grid
 
 
 def format_count(number: int | None) -> str:

@@ -148,6 +148,42 @@ def test_tables_are_sorted_by_what_is_asked_for(lake: Path) -> None:
     assert TableSort.NAME.following is TableSort.COMMITS
 
 
+def drawn(lake: Path, width: int) -> list[str]:
+    with folder.open_lake(str(lake)) as opened:
+        found = LakeWatch(opened, tables=10).look()
+    out = Console(file=io.StringIO(), width=width, height=40)
+    out.print(draw_frame(found, TableSort.COMMITS, out.size, None))
+    return out.file.getvalue().splitlines()  # type: ignore[attr-defined, no-any-return]
+
+
+def test_a_narrow_screen_leaves_out_what_matters_least_and_cuts_nothing_else(tmp_path: Path) -> None:
+    with headgate.connect(tmp_path, settings=_QUIET) as made:
+        made.create_schema("shop")
+        made.create_table("shop.orders_as_they_came", "id INT")
+        made.drop_table("shop.orders_as_they_came")
+        made.create_table("shop.orders_as_they_came", "id INT").append([{"id": 1}])
+
+    wide, usual, narrow = (drawn(tmp_path, width) for width in (160, 80, 60))
+
+    titles = [next(line for line in each if line.startswith("table ")).split() for each in (wide, usual)]
+    assert titles[0][-3:] == ["last", "commit", "(UTC)"]
+    assert titles[1] == ["table", "commits/min", "30", "min", "unpublished", "lag", "refused"]
+    assert not any("…" in line for line in wide)
+    assert {line.rstrip()[-1] for line in usual if "…" in line} == {"…"}, "the end of a sentence alone"
+    assert all(any("shop.orders_as_they_came  " in line for line in each) for each in (usual, narrow))
+
+
+def test_a_name_too_long_for_a_screen_is_cut_off_and_the_figures_are_not(tmp_path: Path) -> None:
+    with headgate.connect(tmp_path) as made:
+        made.create_schema("shop")
+        made.create_table(f"shop.{'very_' * 20}long", "id INT")
+
+    lines = drawn(tmp_path, 60)
+
+    row = next(line for line in lines if line.startswith("shop.very_") and "…  " in line)
+    assert len(row.rstrip()) <= 60 and row.split()[-2:] == ["1", "0"]
+
+
 def test_q_leaves_and_s_sorts_by_something_else(lake: Path) -> None:
     with run_in_terminal("top", "--lake", str(lake), "--every", "300", environment={}) as terminal:
         terminal.wait_for("sorted by commits")
@@ -168,7 +204,7 @@ def test_while_the_catalog_does_not_answer_the_last_frame_stays(
         monkeypatch.setattr(watch, "_follow", _do_not_answer)
         after, problem = look_again(watch, before)
     out = Console(file=io.StringIO(), width=200, height=40)
-    out.print(draw_frame(after, TableSort.COMMITS, 40, problem))
+    out.print(draw_frame(after, TableSort.COMMITS, out.size, problem))
 
     assert after is before
     assert "the catalog is asleep" in out.file.getvalue()  # type: ignore[attr-defined]

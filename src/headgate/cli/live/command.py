@@ -46,7 +46,7 @@ def _watch(watch: LakeWatch, every: float, sort: TableSort) -> None:
     try:
         with keyboard.single_keys(), Live(console=out, screen=True, auto_refresh=False) as live:
             while True:
-                live.update(screen.draw_frame(frame, sort, out.height, problem), refresh=True)
+                live.update(screen.draw_frame(frame, sort, out.size, problem), refresh=True)
                 key = _key_before(time.monotonic() + every)
                 if key == "q":
                     return

@@ -1,12 +1,13 @@
 """How does a frame look? A line of totals, tables, events and leases, for a screen or as plain lines."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
 from rich import box
-from rich.console import Console, Group, RenderableType
+from rich.cells import cell_len
+from rich.console import Console, ConsoleDimensions, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -65,12 +66,52 @@ _LEASE_COLUMNS = (
 )
 
 
+_LEAST = ("files", "size", "last commit (UTC)", "version", "30 min", "refused", "lag")
+"""What a narrow screen goes without, the first one first."""
+_GAP = 2
+_SHORTEST = 8
+
+
 @dataclass(frozen=True, slots=True)
 class FrameSection:
     """Rows under headings."""
 
     columns: tuple[OutputColumn, ...]
     rows: Sequence[Sequence[str]]
+    cut: int = 0
+    """The column whose values are cut off on a screen that is too narrow for all."""
+
+    @property
+    def widths(self) -> list[int]:
+        """What each column takes if nothing is cut off."""
+        lines = [[column.title for column in self.columns], *self.rows]
+        return [max(cell_len(line[at]) for line in lines) for at in range(len(self.columns))]
+
+    @property
+    def width(self) -> int:
+        """What all of them take, with what is between them."""
+        return sum(self.widths) + _GAP * (len(self.columns) - 1)
+
+    def without(self, title: str) -> "FrameSection":
+        """The same but for a column."""
+        kept = [at for at, column in enumerate(self.columns) if column.title != title]
+        rows = [[row[at] for at in kept] for row in self.rows]
+        return replace(self, columns=tuple(self.columns[at] for at in kept), rows=rows)
+
+    def fitted(self, width: int) -> "FrameSection":
+        """As much as a screen of this width has room for."""
+        found = self
+        for title in _LEAST:
+            if found.width > width:
+                found = found.without(title)
+        room = max(_SHORTEST, found.widths[found.cut] - max(0, found.width - width))
+        return replace(found, rows=[found.cut_off(row, room) for row in found.rows])
+
+    def cut_off(self, row: Sequence[str], room: int) -> list[str]:
+        """A row whose one cell is not longer than this."""
+        cell = Text(row[self.cut])
+        cell.truncate(room, overflow="ellipsis")
+        return [cell.plain if at == self.cut else each for at, each in enumerate(row)]
 
 
 def sorted_frame(frame: LakeFrame, sort: TableSort) -> tuple[TableFigures, ...]:
@@ -87,15 +128,17 @@ def print_frame(out: Console, frame: LakeFrame, sort: TableSort) -> None:
         console.show_table(out, section.columns, section.rows)
 
 
-def draw_frame(frame: LakeFrame, sort: TableSort, height: int, problem: str | None) -> RenderableType:
-    """A frame for a screen of so many lines."""
+def draw_frame(
+    frame: LakeFrame, sort: TableSort, size: ConsoleDimensions, problem: str | None
+) -> RenderableType:
+    """A frame for a screen of this size."""
     rest = min(_FIRST, len(frame.events)) + min(_FIRST, len(frame.leases or ())) + 13
     parts: list[RenderableType] = [
         Text(headline(frame), style="bold"),
         Text(totals_line(frame)),
         Text(f"{_sparkline(frame)}  commits per minute, 30 minutes"),
         Text(problem, style="bold red") if problem else Text(""),
-        *map(_drawn, _sections(frame, sort, max(3, height - rest))),
+        *(_drawn(each.fitted(size.width)) for each in _sections(frame, sort, max(3, size.height - rest))),
         Text(f"sorted by {sort.value}: s sorts by {sort.following.value}, q leaves", style="dim"),
     ]
     return Group(*parts)
@@ -137,7 +180,8 @@ def _sections(frame: LakeFrame, sort: TableSort, most_tables: int) -> list[Frame
         )
         for lease in (frame.leases or ())[:_FIRST]
     ]
-    found = [FrameSection(_TABLE_COLUMNS, tables), FrameSection(_EVENT_COLUMNS, events)]
+    sentence = len(_EVENT_COLUMNS) - 1
+    found = [FrameSection(_TABLE_COLUMNS, tables), FrameSection(_EVENT_COLUMNS, events, cut=sentence)]
     return [*found, FrameSection(_LEASE_COLUMNS, leases)] if leases else found
 
 
