@@ -48,6 +48,26 @@ def test_an_unknown_table_is_told_with_a_fix(tmp_path: Path, command: str) -> No
     assert "Traceback" not in result.output
 
 
+@pytest.mark.parametrize(
+    ("command", "option"),
+    [
+        (["table", "adopt", "nowhere", "sales.found"], "--convert"),
+        (["table", "unset", "sales.orders", "x.nothing"], "--if-exists"),
+    ],
+    ids=lambda each: each if isinstance(each, str) else each[1],
+)
+def test_an_argument_of_python_is_told_as_the_option_that_it_is(
+    tmp_path: Path, command: list[str], option: str
+) -> None:
+    with headgate.connect(tmp_path) as lake:
+        lake.create_schema("sales")
+        lake.create_table("sales.orders", "id INT")
+
+    for arguments in (command, [*command, "--json"]):
+        said = run(*arguments, "--lake", tmp_path).stderr
+        assert f"say {option}" in said and "=True" not in said
+
+
 def test_a_name_without_a_schema_is_told_how_to_write_it(tmp_path: Path) -> None:
     headgate.connect(tmp_path).close()
 

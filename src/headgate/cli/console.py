@@ -66,10 +66,10 @@ def _visible_cells(rows: Sequence[Sequence[str]]) -> list[list[str]]:
 
 def show_error(error: HeadgateError, *, as_json: bool = False) -> None:
     """What happened, what to do about it, and the code to look it up by; on stderr."""
-    fix = exit_codes.error_fix(error)
+    cause, fix = exit_codes.error_cause(error), exit_codes.error_fix(error)
     if as_json:
         said = Failure(
-            error=error.message,
+            error=cause,
             fix=fix,
             code=error.code,
             sqlstate=error.sqlstate,
@@ -78,7 +78,7 @@ def show_error(error: HeadgateError, *, as_json: bool = False) -> None:
         sys.stderr.write(_indented(said))
         return
     console = _console(stderr=True)
-    console.print(Text.assemble(("error", "bold red"), ": ", visible(error.message)))
+    console.print(Text.assemble(("error", "bold red"), ": ", visible(cause)))
     if fix:
         console.print(Text.assemble(("fix", "bold green"), f": {fix}"))
     console.print(Text.assemble(("code", "bold"), f": {error.code}"))

@@ -133,6 +133,18 @@ FIXES: tuple[ErrorFix, ...] = (
 )
 
 
+_OPTIONS = {"convert=True": "--convert", "if_exists=True": "--if-exists"}
+"""What messages call an argument of Python, and how it is written in a command."""
+
+
+def error_cause(error: HeadgateError) -> str:
+    """The message of an error, with the options of commands where it names arguments of Python."""
+    message = error.message
+    for argument, option in _OPTIONS.items():
+        message = message.replace(argument, option)
+    return message
+
+
 def error_fix(error: HeadgateError) -> str | None:
     """What to do about an error; None where its message says so itself."""
     row = next((row for row in FIXES if isinstance(error, row.errors)), None)
