@@ -36,7 +36,7 @@ def _publishing_is_believed() -> Iterator[None]:
 
 
 def _marked_before_written() -> AbstractContextManager[object]:
-    def backwards(store: Store, catalog: CommitCatalog, table_id: TableId) -> Version:
+    def backwards(store: Store, catalog: CommitCatalog, table_id: TableId, _told: object) -> Version:
         tail = catalog.tail(table_id)
         if tail.commits:
             catalog.mark_published(table_id, tail.commits[-1].version)
@@ -54,7 +54,7 @@ def _marked_before_written() -> AbstractContextManager[object]:
 
 
 def _newest_first() -> AbstractContextManager[object]:
-    def newest_first(store: Store, catalog: CommitCatalog, table_id: TableId) -> Version:
+    def newest_first(store: Store, catalog: CommitCatalog, table_id: TableId, _told: object) -> Version:
         tail = catalog.tail(table_id)
         for commit in reversed(tail.commits):
             published_files.publish_version(

@@ -68,7 +68,7 @@ def _removes_are_ignored() -> AbstractContextManager[object]:
 def _checkpoint_before_publishing() -> Iterator[None]:
     """Publishing is put off, and the checkpoint is not."""
     with (
-        patch.object(ManagedCommitter, "publish", lambda self: self.frontier().latest),
+        patch.object(ManagedCommitter, "publish", lambda self, _told=None: self.frontier().latest),
         patch.object(checkpoint_writer, "_check_published", lambda _, __: 0),
     ):
         yield
