@@ -38,15 +38,21 @@ TESTS: dict[str, tuple[str, ...]] = {
     ),
     "protocol.conflicts.rebase": (
         *_ATTEMPT,
+        "tests/unit/protocol/conflicts/test_prepare.py",
         *_REBASE,
         *_ROWS,
         "tests/unit/protocol/conflicts/test_preconditions.py",
+        "tests/unit/protocol/conflicts/test_joint_upgrade.py",
         *_DOMAINS,
         *_LOOP,
     ),
     "protocol.conflicts.row_rules": (*_BY_ROWS, *_CONFLICTS),
     "protocol.stats.full_matches": ("tests/unit/protocol/stats/test_full_matches.py",),
-    "protocol.conflicts.race": (*_CONFLICTS, "tests/unit/protocol/conflicts/test_rebase.py"),
+    "protocol.conflicts.race": (
+        "tests/unit/protocol/conflicts/test_race.py",
+        *_CONFLICTS,
+        "tests/unit/protocol/conflicts/test_rebase.py",
+    ),
     "protocol.transaction.attempt": (
         *_ATTEMPT,
         _BY_ROWS[0],
