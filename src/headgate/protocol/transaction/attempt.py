@@ -51,7 +51,7 @@ class ReadSet:
     def union(self, other: "ReadSet") -> "ReadSet":
         """Both together."""
         return ReadSet(
-            (*self.predicates, *other.predicates),
+            tuple(dict.fromkeys((*self.predicates, *other.predicates))),
             self.files | other.files,
             self.whole_table or other.whole_table,
             self.app_ids | other.app_ids,

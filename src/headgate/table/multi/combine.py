@@ -51,7 +51,7 @@ def combine_changes(base: Snapshot, collected: Sequence[Transaction], reads: Rea
     """All that was collected since ``base`` as one change of it; ``reads`` are the scans beside."""
     changes = [txn.change for txn in collected]
     check_combinable(collected)
-    united = reduce(union_reads, (change.reads for change in changes), reads)
+    united = reduce(ReadSet.union, (change.reads for change in changes), reads)
     actions = _actions(base, collected)
     if len(changes) == 1:
         # Only what the change itself read can be judged row by row.
@@ -64,17 +64,6 @@ def combine_changes(base: Snapshot, collected: Sequence[Transaction], reads: Rea
         user_metadata=next((said for each in reversed(changes) if (said := each.user_metadata)), None),
         skip_if_empty=all(change.skip_if_empty for change in changes),
         once=any(change.once for change in changes),
-    )
-
-
-def union_reads(one: ReadSet, other: ReadSet) -> ReadSet:
-    """What both read."""
-    return ReadSet(
-        predicates=tuple(dict.fromkeys((*one.predicates, *other.predicates))),
-        files=one.files | other.files,
-        whole_table=one.whole_table or other.whole_table,
-        app_ids=one.app_ids | other.app_ids,
-        domains=one.domains or other.domains,
     )
 
 

@@ -9,7 +9,8 @@ from headgate.errors import UnsupportedFeature
 from headgate.protocol.actions import AddCdcFile
 from headgate.protocol.conflicts import rebase
 from headgate.protocol.log.replay import State
-from headgate.protocol.transaction.attempt import Attempt
+from headgate.protocol.predicates.tree import Always
+from headgate.protocol.transaction.attempt import BLIND, Attempt, ReadSet
 from tests.support.attempts import side, table
 
 ENABLING = "set:delta.enableInCommitTimestamps=true"
@@ -28,6 +29,13 @@ ENABLING = "set:delta.enableInCommitTimestamps=true"
 )
 def test_a_blind_append_saw_no_row_and_only_adds(words: list[str], blind: bool) -> None:
     assert side("ours", words, table()).attempt.is_blind_append is blind
+
+
+def test_of_two_reads_whatever_one_of_them_saw_counts_once() -> None:
+    """What got lost would be a conflict that nobody sees."""
+    much = ReadSet((Always(),), frozenset("a"), whole_table=True, app_ids=frozenset({"etl"}), domains=True)
+
+    assert BLIND.union(much) == much.union(BLIND) == much.union(much) == much
 
 
 def test_a_change_feed_is_no_append() -> None:
