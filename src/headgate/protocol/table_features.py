@@ -96,7 +96,6 @@ class Feature:
     """Whether only older tables name it, which may lack what it requires."""
 
 
-_VARIANT, _SHREDDING = _type("variant"), _flag(property_values.VARIANT_SHREDDING)
 _COORDINATION = (IN_COMMIT_TIMESTAMP, VACUUM_PROTOCOL_CHECK)
 
 FEATURES: tuple[Feature, ...] = (
@@ -130,18 +129,12 @@ FEATURES: tuple[Feature, ...] = (
         formerly=("typeWidening-preview",),
     ),
     Feature("typeWidening-preview", reader=True),
+    Feature("allowColumnDefaults", needed=_field_key("CURRENT_DEFAULT"), tolerated=True),
+    Feature("variantType", reader=True, needed=_type("variant"), formerly=("variantType-preview",)),
+    Feature("variantType-preview", reader=True),
     Feature(
-        "allowColumnDefaults", needed=_field_key("CURRENT_DEFAULT"), used=_field_key("CURRENT_DEFAULT"),
-        tolerated=True,
-    ),
-    Feature(
-        "variantType", reader=True, needed=_VARIANT, used=_VARIANT,
-        formerly=("variantType-preview",),
-    ),
-    Feature("variantType-preview", reader=True, used=_VARIANT),
-    Feature(
-        "variantShredding", reader=True, needed=_SHREDDING, can_write=False, requires=("variantType",),
-        formerly=("variantShredding-preview",),
+        "variantShredding", reader=True, needed=_flag(property_values.VARIANT_SHREDDING), can_write=False,
+        requires=("variantType",), formerly=("variantShredding-preview",),
     ),
     Feature("variantShredding-preview", reader=True, can_write=False),
     Feature(
