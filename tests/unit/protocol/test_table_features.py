@@ -5,7 +5,7 @@ import json
 import msgspec
 import pytest
 
-from headgate.errors import UnsupportedFeature
+from headgate.errors import HeadgateError, UnsupportedFeature
 from headgate.protocol import table_features
 from headgate.protocol.actions import Metadata, Protocol
 from headgate.protocol.schema import json as schema_json
@@ -459,5 +459,24 @@ def test_a_feature_without_the_one_it_requires_refuses_reads(alone: str, feature
         table_features.check_readable(protocol(writers=(alone,)), metadata())
 
 
-def test_columns_that_cannot_be_parsed_are_not_judged_by_their_features() -> None:
-    table_features.check_readable(protocol(), metadata("no schema"))
+def deep(levels: int) -> Metadata:
+    """A table of a column that is so many arrays of arrays."""
+    kind: object = "long"
+    for _ in range(levels):
+        kind = {"type": "array", "elementType": kind, "containsNull": True}
+    return columns(kind)
+
+
+@pytest.mark.parametrize(
+    ("unread", "code"),
+    [(metadata("no schema"), "DELTA_STATE_RECOVER_ERROR"), (deep(300), "HEADGATE_SCHEMA_TOO_DEEP")],
+    ids=["no schema", "too deep"],
+)
+def test_columns_that_cannot_be_parsed_are_not_judged_by_their_features_until_somebody_writes(
+    unread: Metadata, code: str
+) -> None:
+    table_features.check_readable(protocol(), unread)
+    with pytest.raises(HeadgateError) as caught:
+        table_features.check_writable(protocol(), unread)
+
+    assert caught.value.code == code

@@ -6,6 +6,7 @@ from headgate.errors import VersionNotFound
 from headgate.protocol.actions import EpochMillis, Version
 from headgate.protocol.log.timestamps import (
     VersionTimestamp,
+    format_timestamp,
     make_monotonic,
     next_in_commit_timestamp,
     version_at,
@@ -38,6 +39,19 @@ def test_moments_outside_the_history_are_refused_by_name() -> None:
     assert late.value.code == "DELTA_TIMESTAMP_GREATER_THAN_COMMIT"
     for caught in (early.value, late.value):
         assert (caught.fields["earliest"], caught.fields["latest"]) == (100, 300)
+
+
+@pytest.mark.parametrize(
+    ("moment", "written"),
+    [
+        (0, "1970-01-01T00:00:00.000Z"),
+        (1_700_000_000_123, "2023-11-14T22:13:20.123Z"),
+        (10**17, "100000000000000000 ms since 1970"),
+        (None, "no time"),
+    ],
+)
+def test_people_are_told_a_moment_by_the_calendar_if_it_has_it(moment: int | None, written: str) -> None:
+    assert format_timestamp(moment) == written
 
 
 def test_file_times_are_made_increasing() -> None:

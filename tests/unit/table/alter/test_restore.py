@@ -7,7 +7,7 @@ import pytest
 
 from headgate.errors import ConcurrentWrite, InvalidRequest, VersionNotFound
 from headgate.protocol import property_values
-from headgate.protocol.actions import Action, AddFile, RemoveFile
+from headgate.protocol.actions import Action, AddFile, EpochMillis, RemoveFile
 from headgate.protocol.domains import lifecycle
 from headgate.protocol.log.timestamps import ENABLEMENT_VERSION
 from headgate.table.alter import restore, set_properties
@@ -149,6 +149,16 @@ def test_a_version_that_is_not_there_cannot_be_restored() -> None:
         restore.restore(table, version=1)
 
     assert refused.value.code == "DELTA_CANNOT_RESTORE_TABLE_VERSION"
+
+
+@pytest.mark.parametrize(("moment", "code"), [(0, "EARLIER"), (10**15, "GREATER")])
+def test_a_moment_without_a_version_cannot_be_restored(moment: int, code: str) -> None:
+    _, table = made("filesystem")
+
+    with pytest.raises(VersionNotFound) as refused:
+        restore.restore(table, timestamp=EpochMillis(moment))
+
+    assert refused.value.code == f"DELTA_CANNOT_RESTORE_TIMESTAMP_{code}"
 
 
 def test_rows_of_an_append_only_table_stay() -> None:
