@@ -174,3 +174,15 @@ def test_what_a_change_says_of_its_rows_and_of_what_it_read_counts_in_a_race() -
     assert attempt.rows is work
     assert attempt.is_strict
     assert not begun(STATE, COUNTED).attempt.is_strict
+
+
+@pytest.mark.parametrize(("given", "known"), [(None, "group"), (TxnId("job-42"), "job-42")])
+def test_a_part_of_a_group_is_known_by_the_id_it_was_given_or_by_that_of_the_group(
+    given: TxnId | None, known: str
+) -> None:
+    change = Change(Operation("WRITE"), (COUNTED,), txn_id=given)
+    txn = transaction.begin(STATE, change, world=StillWorld())
+
+    part = txn.in_group(TxnId("group"), EpochMillis(9_000))
+
+    assert (part.txn_id, part.timestamp, part.change.written_as) == (known, 9_000, "group")

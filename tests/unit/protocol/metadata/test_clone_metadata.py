@@ -127,6 +127,20 @@ def test_properties_and_features_come_along_and_can_be_overridden() -> None:
     assert made.metadata.schema_string == source.metadata.schema_string
 
 
+def test_a_clone_has_what_its_catalog_requires_and_none_without_one() -> None:
+    """Whatever the source says of it."""
+    source, required = table(acme="theirs"), {"acme": "ours"}
+
+    under, beside = (
+        clone_metadata.new_clone(source, {}, required=asks, uuid=uuid, now=NOW) for asks in (required, None)
+    )
+
+    assert dict(under.metadata.configuration) == {**required, "delta.enableInCommitTimestamps": "true"}
+    assert under.protocol.is_catalog_managed
+    assert dict(beside.metadata.configuration) == {"acme": "theirs"}
+    assert not beside.protocol.is_catalog_managed
+
+
 def test_the_comment_of_the_source_is_that_of_the_clone() -> None:
     state = table()
     source = replace(state, metadata=msgspec.structs.replace(state.metadata, description="orders"))

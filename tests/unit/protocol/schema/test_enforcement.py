@@ -8,7 +8,7 @@ from headgate.errors import InvalidRequest, SchemaMismatch
 from headgate.protocol.schema import enforcement, json
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct, leaf_columns
 
-LONG, TEXT = Primitive("long"), Primitive("string")
+LONG, TEXT, VARIANT = Primitive("long"), Primitive("string"), Primitive("variant")
 TABLE = Struct(
     (Field("id", LONG, nullable=False), Field("tags", Array(TEXT, contains_null=True)), Field("note", TEXT))
 )
@@ -25,9 +25,9 @@ def test_a_column_that_must_have_a_value_must_be_there() -> None:
     assert caught.value.code == "DELTA_MISSING_NOT_NULL_COLUMN_VALUE"
 
 
-def deep(kind: str, levels: int) -> DataType:
-    """A long in so many types of a kind."""
-    found: DataType = LONG
+def deep(kind: str, levels: int, inmost: DataType = LONG) -> DataType:
+    """A type in so many others of a kind."""
+    found = inmost
     for _ in range(levels):
         found = {
             "struct": Struct((Field("a", found),)),
@@ -90,6 +90,15 @@ def test_a_table_without_columns_is_refused_as_such() -> None:
         (Struct((Field("s", deep("struct", 99)),)), "HEADGATE_SCHEMA_TOO_DEEP"),
         (Struct((Field("l", deep("array", 50)),)), "HEADGATE_SCHEMA_TOO_DEEP"),
         (Struct((Field("m", deep("map", 50)),)), "HEADGATE_SCHEMA_TOO_DEEP"),
+        (Struct((Field("v", deep("struct", 98, VARIANT)),)), "HEADGATE_SCHEMA_TOO_DEEP"),
+        (
+            Struct((Field("s", Struct((Field("a", LONG), Field("b", deep("struct", 98))))),)),
+            "HEADGATE_SCHEMA_TOO_DEEP",
+        ),
+        (
+            Struct((Field("v", VARIANT, metadata={"delta.generationExpression": "1"}),)),
+            "DELTA_UNSUPPORTED_DATA_TYPE_IN_GENERATED_COLUMN",
+        ),
     ],
 )
 def test_a_schema_no_table_may_have_is_refused(schema: Struct, code: str) -> None:
@@ -97,6 +106,14 @@ def test_a_schema_no_table_may_have_is_refused(schema: Struct, code: str) -> Non
         enforcement.check_new_schema(schema)
 
     assert caught.value.code == code
+
+
+def test_a_variant_takes_one_level_and_may_have_a_default() -> None:
+    """In a file it is a group of two columns."""
+    default = Field("w", VARIANT, metadata={"CURRENT_DEFAULT": "parse_json('{}')"})
+    generated = Field("g", LONG, metadata={"delta.generationExpression": "1"})
+
+    enforcement.check_new_schema(Struct((Field("v", deep("struct", 97, VARIANT)), default, generated)))
 
 
 @pytest.mark.parametrize(("kind", "levels"), [("struct", 98), ("array", 49), ("map", 49)])
