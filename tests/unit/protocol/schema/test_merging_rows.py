@@ -26,7 +26,7 @@ def merged(table: DataType, rows: DataType, allowed: MergeOptions = MergeOptions
 
 def is_taken(table: str, rows: str) -> bool:
     """What SQL's store assignment says, by families of types."""
-    if table == rows:
+    if table in (rows, "variant"):
         return True
     if table == "string":
         return rows in (*NUMBERS, *MOMENTS, "boolean")
