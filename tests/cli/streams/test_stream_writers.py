@@ -68,7 +68,7 @@ def test_a_stream_is_shown_with_the_versions_it_wrote(lake: Path) -> None:
 def test_a_stream_that_nobody_knows_is_refused(lake: Path) -> None:
     result = run("show", "q-2", "--lake", lake)
 
-    assert (result.exit_code, "headgate stream list" in result.stderr) == (1, True)
+    assert (result.exit_code, "headgate stream list" in result.stderr) == (3, True)
 
 
 def test_a_table_that_is_not_there_is_told(lake: Path) -> None:
