@@ -49,7 +49,7 @@ def test_documents_are_written_changed_and_read_back(
     try:
         table.append(documents(spark, range(5)))
         table.update({"v": "parse_json('[7]')"}, "variant_get(v, '$.a', 'int') = 1")
-        table.delete("n.b[0]:a::int = 2")
+        table.delete("variant_get(n.b[0], '$.a', 'int') = 2")
         merge = table.merge(documents(spark, [3, 9]), "t.id = s.id")
         merge = merge.when_matched_update(set={"v": "s.v", "n.a": "parse_json('\"x\"')"})
         merge.when_not_matched_insert_all().execute()
