@@ -1,6 +1,6 @@
 """What every catalog owes to who begins a transaction: each sentence of ``TablePinning``.
 
-A catalog without it is asked twice, which promises the same.
+``PinningByTails`` asks a catalog twice, which promises the same.
 """
 
 import threading
@@ -12,14 +12,13 @@ from typing import Any
 
 import pytest
 
-from headgate.catalog.ports.commits import Ratified, TableId, Tail
-from headgate.catalog.ports.directory import TableEntry, TableName
+from headgate.catalog.ports.commits import Ratified, TableId
+from headgate.catalog.ports.directory import TableName
 from headgate.catalog.ports.groups import (
     GroupId,
     GroupProposal,
     PinningByTails,
     TablePinning,
-    pinning,
 )
 from headgate.errors import TableNotFound
 from headgate.protocol.actions import Version
@@ -28,20 +27,6 @@ from tests.support.proposals import inline
 from tests.support.tables import create_managed
 
 ORDERS, LINES, STOCK = (TableName("sales", table) for table in ("orders", "lines", "stock"))
-
-
-@dataclass(frozen=True)
-class Older:
-    """A catalog from before there was such a question."""
-
-    catalog: Any
-
-    def resolve_all(self, names: Any) -> tuple[TableEntry, ...]:
-        found: tuple[TableEntry, ...] = self.catalog.resolve_all(names)
-        return found
-
-    def tails(self, table_ids: Any) -> dict[TableId, Tail]:
-        return dict(self.catalog.tails(table_ids))
 
 
 @dataclass(frozen=True)
@@ -58,17 +43,13 @@ class Case:
         assert answer == Ratified(Version(version))
 
 
-@pytest.fixture(params=[*ALL_KINDS, "older"])
+@pytest.fixture(params=[*ALL_KINDS, "by tails"])
 def case(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Case]:
-    kind = "minimal" if request.param == "older" else request.param
+    kind = "minimal" if request.param == "by tails" else request.param
     with any_catalog(kind, tmp_path) as catalog:
         ids = tuple(create_managed(catalog, name).table_id for name in (ORDERS, LINES, STOCK))
-        asked: Any = Older(catalog) if request.param == "older" else catalog
-        yield Case(catalog, pinning(asked), ids)
-
-
-def test_who_has_the_question_is_asked_it(case: Case) -> None:
-    assert (case.pinned is case.catalog) is not isinstance(case.pinned, PinningByTails)
+        pinned: Any = PinningByTails(catalog) if request.param == "by tails" else catalog
+        yield Case(catalog, pinned, ids)
 
 
 def test_tables_are_told_in_the_order_of_their_names_with_how_far_they_reached(case: Case) -> None:

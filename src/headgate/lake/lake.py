@@ -21,7 +21,6 @@ from headgate.calls.delegation import delegate
 from headgate.calls.faces import load_face
 from headgate.catalog.ports.catalog import GathersWrites, LakeCatalog
 from headgate.catalog.ports.directory import TableEntry, parse_name
-from headgate.catalog.ports.groups import pinning
 from headgate.catalog.targets import TOKEN_VARIABLE, CatalogTarget, is_http, without_password
 from headgate.clock import SystemWorld, World
 from headgate.deferred import deferred
@@ -332,7 +331,7 @@ class Lake:
     def _transaction_access(self) -> TransactionAccess:
         catalog, context = self._catalog, self._context
         return TransactionAccess(
-            catalog, catalog.resolve_all, pinning(catalog).pin, parse_name, OpenTableCache(context.open),
+            catalog, catalog.resolve_all, catalog.pin, parse_name, OpenTableCache(context.open),
             self._creation.stage, context.settings, context.world, catalog.granting.allow_clone_of,
         )  # fmt: skip
 

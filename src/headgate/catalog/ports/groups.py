@@ -134,12 +134,8 @@ class PinnedTables:
     """How far these reached, and those that were asked for by their ids."""
 
 
-@runtime_checkable
 class TablePinning(Protocol):
-    """Tells all that a transaction needs to begin, in one question.
-
-    Who holds a catalog that may be older than this asks ``pinning(catalog)``.
-    """
+    """Tells all that a transaction needs to begin, in one question."""
 
     def pin(self, names: Iterable[TableName], table_ids: Iterable[TableId] = ()) -> PinnedTables:
         """The tables of these names, and how far they and those with these ids reached, all at one moment.
@@ -153,17 +149,12 @@ class NamesTables(GroupCatalog, TableRenaming, Protocol):
     """A catalog that finds tables by their names, and tells in another question how far they reach."""
 
 
-def pinning(catalog: NamesTables) -> TablePinning:
-    """The catalog, or one in its place that asks it twice."""
-    return catalog if isinstance(catalog, TablePinning) else PinningByTails(catalog)
-
-
 _RESOLUTIONS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class PinningByTails:
-    """``TablePinning`` by two questions: which tables have the names, and how far these reached."""
+    """``TablePinning`` by two questions, of a catalog without it: who has the names, how far it reached."""
 
     catalog: NamesTables
 

@@ -33,7 +33,7 @@ from headgate.catalog.ports.directory import (
 from headgate.catalog.ports.directory_copy import DirectoryCopying
 from headgate.catalog.ports.events import EventFeed
 from headgate.catalog.ports.external_versions import ExternalVersions, StagedFiles
-from headgate.catalog.ports.groups import GroupCatalog, TablePinning, pinning
+from headgate.catalog.ports.groups import GroupCatalog, TablePinning
 from headgate.catalog.ports.handover import TableAdoptions, TableReleases
 from headgate.catalog.ports.integrity import TableBooks
 from headgate.catalog.ports.leases import LeaseHolding, LeaseHorizon, TableLeases
@@ -142,10 +142,6 @@ def _attribute(name: str) -> Callable[[LakeCatalog, Mapping[str, Any]], Any]:
     return lambda catalog, _: getattr(catalog, name)
 
 
-def _pinning(catalog: LakeCatalog, _: Mapping[str, Any]) -> TablePinning:
-    return pinning(catalog)
-
-
 def _permissions(catalog: LakeCatalog, arguments: Mapping[str, Any]) -> MaintenancePermissions:
     return catalog.permissions if arguments["is_asked"] else catalog.permissions.unasked()
 
@@ -156,7 +152,7 @@ def _books(catalog: LakeCatalog, arguments: Mapping[str, Any]) -> TableBooks:
 
 COMMITS = Part("commits", _whole, CommitCatalog)
 GROUPS = Part("groups", _whole, GroupCatalog)
-PINS = Part("groups", _pinning, TablePinning)
+PINS = Part("groups", _whole, TablePinning)
 SCHEMAS = Part("schemas", _whole, SchemaDirectory)
 TABLES = Part("tables", _whole, TableDirectory)
 NAMES = Part("names", _whole, TableRenaming)

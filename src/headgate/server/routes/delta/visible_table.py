@@ -23,7 +23,6 @@ from headgate.catalog.ports.commits import (
     fingerprint,
 )
 from headgate.catalog.ports.directory import TableEntry, TableName
-from headgate.catalog.ports.groups import pinning
 from headgate.catalog.ports.serving import CommitRecord, LoadedTable, LogHints
 from headgate.catalog.wire.delta_api import CommitBody, TableAnswer
 from headgate.errors import CorruptLog, ObjectNotFound, StorageUnavailable
@@ -89,7 +88,7 @@ def load_all_visible(
     """Several tables as they are at one moment."""
 
     def load() -> tuple[VisibleTable, ...]:
-        told = pinning(session.catalog).pin(names)
+        told = session.catalog.pin(names)
         found = [LoadedTable(entry, told.tails[entry.table_id], LogHints()) for entry in told.entries]
         return tuple(make_visible(session, loaded, inline=inline) for loaded in found)
 
