@@ -205,6 +205,17 @@ def test_a_body_is_whole_as_soon_as_all_that_was_announced_is_here(catalog: Cata
     assert answers == [b'{"bytes":4}', b'{"bytes":0}', b'{"bytes":2}']
 
 
+def test_nobody_waits_for_the_end_of_a_body_that_is_all_here() -> None:
+    coming = iter({"type": "http.request", "body": part, "more_body": True} for part in (b"ab", b"c"))
+
+    async def receive() -> Any:
+        return next(coming)  # fails if it is asked for the end
+
+    read = limits.read_body(receive, announced=3, most=10, seconds=PATIENCE_SECONDS)
+
+    assert asyncio.run(read) == b"abc"
+
+
 def test_an_application_is_told_of_the_end_of_its_caller_and_not_of_the_end_of_a_body() -> None:
     coming = iter(({"type": "http.request", "body": b"", "more_body": False}, {"type": "http.disconnect"}))
 
