@@ -7,7 +7,7 @@ import pyarrow.compute as pc
 
 from headgate.arrow import column_fit
 from headgate.errors import ConstraintViolated
-from headgate.protocol.metadata import char_varchar
+from headgate.protocol.metadata import char_varchar, type_ddl
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Struct
 
 _Change = Callable[[pa.Array, DataType], pa.Array]
@@ -94,7 +94,7 @@ def _shown(values: pa.StringArray, declared: DataType) -> pa.StringArray:
 
 
 def _too_long_error(text: str, declared: DataType) -> ConstraintViolated:
-    said = char_varchar.type_text(declared)
+    said = type_ddl.type_text(declared)
     return ConstraintViolated(
         f"the value {text[:80]!r} does not fit into a column of type {said}; nothing was "
         "committed: cast or filter such rows, or widen the column",

@@ -11,10 +11,10 @@ import msgspec
 from headgate.catalog.wire.unity_api import UnityColumn
 from headgate.errors import CorruptLog, InvalidRequest
 from headgate.protocol.actions import Metadata
+from headgate.protocol.metadata import type_ddl
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
 
-_SQL_NAMES = {"byte": "tinyint", "short": "smallint", "integer": "int", "long": "bigint"}
 _TYPE_NAMES = {"integer": "INT"}
 
 
@@ -54,7 +54,7 @@ def _column(field: Field, position: int, partition_index: int | None) -> UnityCo
     (value,) = schema_json.to_json_value(Struct((field,)))["fields"]
     return UnityColumn(
         name=field.name,
-        type_text=_sql_text(field.type),
+        type_text=type_ddl.type_text(field.type),
         type_json=msgspec.json.encode(value).decode(),
         type_name=_type_name(field.type),
         type_precision=precision,
@@ -64,18 +64,6 @@ def _column(field: Field, position: int, partition_index: int | None) -> UnityCo
         nullable=field.nullable,
         partition_index=partition_index,
     )
-
-
-def _sql_text(data_type: DataType) -> str:
-    match data_type:
-        case Primitive(name):
-            return _SQL_NAMES.get(name, name)
-        case Array(element, _):
-            return f"array<{_sql_text(element)}>"
-        case Map(key, value, _):
-            return f"map<{_sql_text(key)},{_sql_text(value)}>"
-        case Struct(fields):
-            return f"struct<{','.join(f'{part.name}:{_sql_text(part.type)}' for part in fields)}>"
 
 
 def _type_name(data_type: DataType) -> str:

@@ -10,20 +10,18 @@ looked for by its name, and else by its place.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from headgate.errors import HeadgateError
 from headgate.protocol.metadata import type_ddl
 from headgate.protocol.metadata.type_ddl import DdlSyntaxError
-from headgate.protocol.schema import column_path
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
 
 TYPE_STRING_KEY = "__CHAR_VARCHAR_TYPE_STRING"
 _SIZED = re.compile(r"(char|varchar)\((\d+)\)")
 _STRING = Primitive("string")
-_SPARK_NAMES: Mapping[str, str] = {"byte": "tinyint", "short": "smallint", "integer": "int", "long": "bigint"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,20 +80,6 @@ def with_new_parts(before: Struct, after: Struct) -> Struct:
     told = zip(after.fields, as_strings(as_declared(after)).fields, strict=True)
     same = {column.name: column.type for column in before.fields}
     return Struct(tuple(column if same.get(column.name) == column.type else anew for column, anew in told))
-
-
-def type_text(data_type: DataType) -> str:
-    """A type in the words of Spark, with which a column remembers it."""
-    match data_type:
-        case Primitive(name):
-            return _SPARK_NAMES.get(name, name)
-        case Array(element, _):
-            return f"array<{type_text(element)}>"
-        case Map(key, value, _):
-            return f"map<{type_text(key)},{type_text(value)}>"
-        case Struct(fields):
-            inside = (f"{column_path.sql_name(part.name)}:{type_text(part.type)}" for part in fields)
-            return f"struct<{','.join(inside)}>"
 
 
 def _has_room(data_type: DataType, other: DataType) -> bool:
@@ -164,7 +148,7 @@ def _aligned_field(part: Field, at: int, struct: Struct, said: Struct) -> Field:
 
 
 def _as_string(column: Field) -> Field:
-    metadata = {**column.metadata, TYPE_STRING_KEY: type_text(column.type)}
+    metadata = {**column.metadata, TYPE_STRING_KEY: type_ddl.type_text(column.type)}
     return replace(column, type=_without_sizes(column.type), metadata=metadata)
 
 

@@ -1,4 +1,4 @@
-"""Which type does a text such as ``MAP<STRING, DECIMAL(10,2)>`` name? As Spark's own parser reads it.
+"""Which type does a text such as ``MAP<STRING, DECIMAL(10,2)>`` name, and how is one written? As by Spark.
 
 The text falls into tokens, of which each knows where it stands: whoever reads columns takes the text of an
 expression as it was written.
@@ -12,6 +12,7 @@ from typing import Any
 
 from headgate.errors import InvalidRequest
 from headgate.protocol.predicates import spark_strings
+from headgate.protocol.schema import column_path
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
 
@@ -49,6 +50,7 @@ _NAMES: Mapping[str, str] = {
     "void": "void",
     "variant": "variant",
 }
+_SPARK_NAMES = {"byte": "tinyint", "short": "smallint", "integer": "int", "long": "bigint"}
 _SIZED = {"char": "char", "character": "char", "varchar": "varchar"}
 _DECIMALS = frozenset({"decimal", "dec", "numeric"})
 _NESTED = ("array", "map", "struct")
@@ -57,6 +59,20 @@ _NOT_STORED = frozenset({"interval", "time", "geometry", "geography", "object"})
 _KNOWN = (*_NAMES, *_SIZED, *_DECIMALS, *_NESTED)
 _ICU = re.compile(r"UNICODE(_CI|_CS)?(_AI|_AS)?", re.IGNORECASE)
 _MOST_DIGITS = 38
+
+
+def type_text(data_type: DataType) -> str:
+    """The text that names a type, ``map<string,decimal(10,2)>``."""
+    match data_type:
+        case Primitive(name):
+            return _SPARK_NAMES.get(name, name)
+        case Array(element, _):
+            return f"array<{type_text(element)}>"
+        case Map(key, value, _):
+            return f"map<{type_text(key)},{type_text(value)}>"
+        case Struct(fields):
+            inside = (f"{column_path.sql_name(part.name)}:{type_text(part.type)}" for part in fields)
+            return f"struct<{','.join(inside)}>"
 
 
 @dataclass(frozen=True, slots=True)

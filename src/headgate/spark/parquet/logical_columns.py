@@ -8,7 +8,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import DataType as SparkType
 from pyspark.sql.types import StructType
 
-from headgate.protocol.metadata import char_varchar
+from headgate.protocol.metadata import char_varchar, type_ddl
 from headgate.protocol.metadata.char_varchar import TYPE_STRING_KEY
 from headgate.protocol.schema import column_mapping
 from headgate.protocol.schema.column_mapping import ColumnMappingMode
@@ -119,7 +119,7 @@ def _visible_metadata(field: Field) -> Mapping[str, Any]:
     # Spark makes structs with just the fields that the text has, which may be older than the column.
     declared = char_varchar.declared_type(field)
     others = {key: value for key, value in told.items() if key != TYPE_STRING_KEY}
-    return others if declared is None else {**others, TYPE_STRING_KEY: char_varchar.type_text(declared)}
+    return others if declared is None else {**others, TYPE_STRING_KEY: type_ddl.type_text(declared)}
 
 
 def _stored_struct(layout: Struct, *, nested: bool = False) -> Struct:

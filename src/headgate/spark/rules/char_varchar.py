@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from headgate.protocol.metadata import char_varchar
+from headgate.protocol.metadata import char_varchar, type_ddl
 from headgate.protocol.metadata.char_varchar import TYPE_STRING_KEY
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Struct
 from headgate.spark.parquet import logical_columns
@@ -20,7 +20,7 @@ def with_declared_type(column: Column, field: Field) -> Column:
     declared = char_varchar.declared_type(field)
     if declared is None:
         return found.alias(field.name)
-    return found.alias(field.name, metadata={TYPE_STRING_KEY: char_varchar.type_text(declared)})
+    return found.alias(field.name, metadata={TYPE_STRING_KEY: type_ddl.type_text(declared)})
 
 
 def pad_and_check_length(column: Column, field: Field) -> Column:
@@ -70,7 +70,7 @@ def _stored(column: Column, declared: DataType) -> Column:
     cut = F.when(F.length(column) <= sized.length, column).when(fits, F.substring(column, 1, sized.length))
     checked = F.when(column.isNull(), column).when(
         F.length(F.rtrim(column)) > sized.length,
-        checks.cast_failure(column, char_varchar.type_text(declared)),
+        checks.cast_failure(column, type_ddl.type_text(declared)),
     )
     whole = checked.otherwise(cut)
     return F.rpad(whole, sized.length, " ") if sized.is_padded else whole

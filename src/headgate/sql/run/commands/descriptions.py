@@ -10,7 +10,7 @@ from headgate.lake.table import Table
 from headgate.protocol.actions import Metadata
 from headgate.protocol.domains import lifecycle
 from headgate.protocol.features import clustering, identity_columns
-from headgate.protocol.metadata import char_varchar
+from headgate.protocol.metadata import char_varchar, type_ddl
 from headgate.protocol.metadata.stored_expressions import DEFAULT, GENERATED
 from headgate.protocol.schema import column_path
 from headgate.protocol.schema import json as schema_json
@@ -90,7 +90,7 @@ def type_text(field: Field) -> str:
     declared = char_varchar.declared_type(field)
     if declared is None:
         return logical_columns.spark_type(field.type).simpleString()
-    return char_varchar.type_text(declared)
+    return type_ddl.type_text(declared)
 
 
 def _snapshot(context: StatementContext, table: Table, as_of: AsOf) -> Snapshot:
@@ -203,7 +203,7 @@ def _sql_type(data_type: DataType) -> str:
         case Map(key, value, _):
             return f"map<{_sql_type(key)},{_sql_type(value)}>"
         case _ if char_varchar.sized_text(data_type) is not None:
-            return char_varchar.type_text(data_type)
+            return type_ddl.type_text(data_type)
         case _:
             return logical_columns.spark_type(data_type).simpleString()
 
