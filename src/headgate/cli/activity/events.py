@@ -18,10 +18,10 @@ from headgate.cli.options import AsJson, LakePlace
 from headgate.errors import InvalidRequest
 
 if TYPE_CHECKING:
-    from headgate.catalog.figures import event_windows
+    from headgate.catalog.figures import event_sentences
     from headgate.catalog.ports import events as event_port
 else:
-    event_windows = deferred_module("headgate.catalog.figures.event_windows")
+    event_sentences = deferred_module("headgate.catalog.figures.event_sentences")
     event_port = deferred_module("headgate.catalog.ports.events")
 
 _COLUMNS = (
@@ -132,7 +132,7 @@ def _latest(
     found: list[event_port.Event] = []
     before: int | None = None
     while len(found) < limit and before != 1:
-        window = event_windows.event_window(opened.catalog.events, before, _PAGE)
+        window = event_sentences.event_window(opened.catalog.events, before, _PAGE)
         found = [*filter(wanted, window.events), *found]
         before = 1 if window.is_forgotten else max(1, window.end - _PAGE)
     return found[-limit:]
@@ -163,5 +163,5 @@ def _cells(event: "event_port.Event") -> tuple[str, ...]:
         event.kind.value,
         event.table or "",
         "" if event.version is None else str(event.version),
-        event.operation or event_windows.event_sentence(event),
+        event.operation or event_sentences.event_sentence(event),
     )

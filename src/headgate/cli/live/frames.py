@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from headgate.catalog.figures import activity_counts, event_windows, table_lines
+from headgate.catalog.figures import activity_counts, event_sentences, table_lines
 from headgate.catalog.figures.activity_counts import MINUTE_MS, MINUTES
 from headgate.catalog.ports.directory import TableEntry
 from headgate.catalog.ports.events import Event
@@ -147,7 +147,7 @@ class LakeWatch:
         except InvalidRequest:  # what came next is forgotten already
             self._cursor = None
         if self._cursor is None:
-            window = event_windows.event_window(feed, None, _FIRST_EVENTS)
+            window = event_sentences.event_window(feed, None, _FIRST_EVENTS)
             self._events, found, self._cursor = (), list(window.events), window.newest
         since = now - MINUTES * MINUTE_MS
         known = (*self._events, *found)
@@ -202,7 +202,7 @@ def _event_figures(event: Event) -> EventFigures:
         version=event.version,
         operation=event.operation,
         timestamp=console.format_iso(event.timestamp),
-        sentence=event_windows.event_sentence(event),
+        sentence=event_sentences.event_sentence(event),
     )
 
 

@@ -1,7 +1,7 @@
 """What the ports of a catalog tell of how a lake is doing, without a catalog."""
 
 from headgate.catalog.figures.activity_counts import MINUTES, count_activity
-from headgate.catalog.figures.event_windows import event_sentence
+from headgate.catalog.figures.event_sentences import event_sentence
 from headgate.catalog.figures.table_lines import table_line
 from headgate.catalog.ports.commits import InlineCommit, RatifiedCommit, TableId, Tail
 from headgate.catalog.ports.directory import TableEntry, TableName

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from headgate.catalog.figures import event_windows
+from headgate.catalog.figures import event_sentences
 from headgate.catalog.ports.access import OWNER, Grant, Group, Principal, Privilege
 from headgate.catalog.ports.commits import InlineCommit, RatifiedCommit, StagedCommit, TableId, Tail
 from headgate.catalog.ports.directory import TableEntry, TableName
@@ -311,7 +311,7 @@ class Feed:
 def test_events_are_paged_from_the_latest_to_the_oldest_and_back() -> None:
     feed, seen, before, pages = Feed(45), [], None, []
     while True:
-        window = event_windows.event_window(feed, before, 20)  # type: ignore[arg-type]
+        window = event_sentences.event_window(feed, before, 20)  # type: ignore[arg-type]
         page = events_view.events_page(window, None, 20)
         seen += [line.cursor for line in page.lines]
         pages.append(page)
@@ -324,7 +324,7 @@ def test_events_are_paged_from_the_latest_to_the_oldest_and_back() -> None:
 
 
 def test_events_that_are_forgotten_are_told_to_be() -> None:
-    window = event_windows.event_window(Feed(45, forgotten=40), None, 20)  # type: ignore[arg-type]
+    window = event_sentences.event_window(Feed(45, forgotten=40), None, 20)  # type: ignore[arg-type]
     page = events_view.events_page(window, None, 20)
 
     assert [line.cursor for line in page.lines] == [45, 44, 43, 42, 41]

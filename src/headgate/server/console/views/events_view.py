@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from headgate.catalog.figures.event_windows import WINDOW, EventWindow, event_detail, event_sentence
+from headgate.catalog.figures.event_sentences import WINDOW, EventWindow, event_detail, event_sentence
 from headgate.catalog.ports.events import Event, EventKind
 from headgate.errors import HeadgateError
 
