@@ -290,6 +290,28 @@ def test_more_events_than_one_transaction_lists_come_in_order(
     assert [event.version for event in case.since()] == list(range(1, 11))
 
 
+def test_who_looks_at_events_waits_for_one_transaction_that_lists_some(
+    case: Case, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(event_store, "_NEXT", event_store._NEXT.limit(3))
+    monkeypatch.setattr(event_store, "_BATCH", 3)
+    case.ratify(5)
+
+    early, older = case.log.window(limit=10), case.log.window(case.start + 1)
+    later, whole = case.log.window(), case.log.window()
+
+    assert [event.version for event in early.events if event.cursor > case.start] == [1, 2, 3]
+    assert (early.is_behind, older.is_behind, later.is_behind) == (True, False, False)
+    assert older.newest == early.newest == case.start + 3
+    assert later == whole
+    assert [event.version for event in whole.events if event.cursor > case.start] == [1, 2, 3, 4, 5]
+
+
+def test_nobody_asks_for_a_window_without_places(case: Case) -> None:
+    with pytest.raises(InvalidRequest, match="limit=0 asks for nothing"):
+        case.log.window(limit=0)
+
+
 def test_time_sorts_tables_but_never_the_versions_of_one() -> None:
     @dataclass(frozen=True)
     class Happening:
@@ -315,5 +337,6 @@ def test_a_principal_sees_the_events_of_the_tables_it_may_see(case: Case) -> Non
 
     case.catalog.granting.grant("READ", on="test.t", to="ada")
 
+    assert {event.table for event in ada.events.window(limit=100).events} == {"test.t"}
     told = ada.events.after(case.start, limit=2)
     assert [(event.table, event.version) for event in told] == [("test.t", 1), ("test.t", 2)]

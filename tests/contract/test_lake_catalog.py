@@ -234,6 +234,22 @@ def test_events_come_in_the_order_of_what_happened_and_none_is_left_out(case: Ca
     assert case.catalog.events.after(cursors[0], limit=1) == events[1:2]
 
 
+def test_who_looks_at_events_gets_a_window_of_them(case: Case) -> None:
+    case.ratify("a", "b", "c")
+    feed = case.catalog.events
+    told = feed.after(0)
+
+    latest = feed.window(limit=2)
+    before = feed.window(latest.end - 2, limit=2)
+
+    assert (latest.events, latest.end, latest.newest) == (told[-2:], feed.newest() + 1, feed.newest())
+    assert (before.events, before.end, before.newest) == (told[-4:-2], feed.newest() - 1, feed.newest())
+    assert feed.window().events == told
+    assert feed.window(-(10**12)).events == ()
+    assert feed.window(10**12, limit=2) == latest
+    assert not (latest.is_forgotten or latest.is_behind)
+
+
 def test_a_follower_is_remembered_by_its_name(case: Case) -> None:
     events = case.catalog.events
     assert events.stored("mirror") is None
@@ -253,6 +269,7 @@ def test_a_cursor_from_before_what_is_forgotten_is_refused(case: Case) -> None:
     assert events.after(0) == ()
     with pytest.raises(InvalidRequest):
         events.after(1)
+    assert (events.window().events, events.window().is_forgotten) == ((), True)
 
 
 # --- TableLeases

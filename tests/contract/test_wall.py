@@ -114,6 +114,7 @@ ROWS: tuple[Row, ...] = (
     Row("ahead", lambda c, _: c.ahead(), "HHHH+"),
     # events
     Row("events.after", lambda c, _: c.events.after(0), "H++++"),
+    Row("events.window", lambda c, _: c.events.window(), "H++++"),
     Row("events.forget", lambda c, _: c.events.forget(HOUR), "RRRR+"),
     Row("events.stored", lambda c, _: c.events.stored(MINE), "====="),
     Row("events.keep", lambda c, _: c.events.keep(MINE, len(_who(c))) or c.events.stored(MINE), "====="),

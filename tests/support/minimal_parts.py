@@ -21,7 +21,7 @@ from headgate.catalog.ports.access import (
 from headgate.catalog.ports.commits import TableId
 from headgate.catalog.ports.directory import TableName
 from headgate.catalog.ports.directory_copy import CopiedTable
-from headgate.catalog.ports.events import Event, EventKind
+from headgate.catalog.ports.events import Event, EventKind, EventWindow
 from headgate.catalog.ports.integrity import CatalogRecords
 from headgate.catalog.ports.leases import HeldLease, Horizon, lease_lost_error
 from headgate.catalog.ports.maintenance import ALWAYS_PERMITTED, Maintenance, Permission, not_permitted_error
@@ -56,6 +56,14 @@ class Events:
             if 0 < cursor < self._forgotten:
                 raise InvalidRequest(f"the events after {cursor} are forgotten")
             return tuple(event for event in self._events if event.cursor > cursor)[:limit]
+
+    def window(self, before: int | None = None, *, limit: int = 100) -> EventWindow:
+        with self._lock:
+            newest = self._forgotten + len(self._events)
+            end = newest + 1 if before is None else max(1, min(before, newest + 1))
+            start = max(0, end - 1 - limit)
+            found = tuple(event for event in self._events if start < event.cursor < end)
+            return EventWindow(found, end, newest, start < self._forgotten)
 
     def newest(self) -> int:
         with self._lock:

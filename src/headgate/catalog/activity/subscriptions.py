@@ -1,10 +1,12 @@
 """How is followed what happens in a catalog? By reading on from a cursor: ``EventFeed``, over rows."""
 
-from sqlalchemy import Connection
+from dataclasses import replace
+
+from sqlalchemy import ColumnElement, Connection
 
 from headgate.catalog.database.engine import Database
 from headgate.catalog.ports.access import LAKE, OWNER, Principal, Privilege
-from headgate.catalog.ports.events import Event
+from headgate.catalog.ports.events import Event, EventWindow
 from headgate.catalog.store import event_store, grant_store
 from headgate.catalog.store.event_store import NewEvent
 from headgate.clock import World
@@ -38,8 +40,7 @@ class EventLog:
 
         ``InvalidRequest`` if some of it is forgotten already.
         """
-        if limit < 1:
-            raise InvalidRequest(f"limit={limit} asks for nothing: give at least 1")
+        _require_some(limit)
         with self._database.reading() as db:
             found = self._visible(db, cursor, limit)
             if len(found) == limit or not event_store.has_pending(db):
@@ -49,9 +50,11 @@ class EventLog:
             return self._visible(db, cursor, limit)
 
     def _visible(self, db: Connection, cursor: int, limit: int) -> tuple[Event, ...]:
-        """Those of tables that the principal may see, which the database picks: others may be many (T10)."""
-        seen = None if self._principal == OWNER else grant_store.may_be_seen(self._principal)
-        return event_store.events_after(db, cursor, limit, of_tables=seen)
+        return event_store.events_after(db, cursor, limit, of_tables=self._visible_tables())
+
+    def _visible_tables(self) -> ColumnElement[bool] | None:
+        """Those that the principal may see, which the database picks: others may be many (T10)."""
+        return None if self._principal == OWNER else grant_store.may_be_seen(self._principal)
 
     def newest(self) -> int:
         """The cursor of what happened last."""
@@ -59,13 +62,26 @@ class EventLog:
         with self._database.reading() as db:
             return event_store.newest(db)
 
+    def window(self, before: int | None = None, *, limit: int = 100) -> EventWindow:
+        """What happened in ``limit`` places before one, or lately, without waiting until all have a place."""
+        _require_some(limit)
+        is_behind = before is None and self._list_batch()
+        with self._database.reading() as db:
+            found = event_store.event_window(db, before, limit, of_tables=self._visible_tables())
+        return replace(found, is_behind=is_behind)
+
     def list_pending(self) -> None:
         """Give every event so far its place in the order; nothing is written if all have one."""
+        while self._list_batch():
+            pass
+
+    def _list_batch(self) -> bool:
+        """Give some of the events that have no place theirs; whether there may be more of them."""
         with self._database.reading() as db:
-            more = event_store.has_pending(db)
-        while more:
-            with self._database.writing() as db:
-                more = event_store.assign_cursors(db, now_ms=self._world.now_ms())
+            if not event_store.has_pending(db):
+                return False
+        with self._database.writing() as db:
+            return event_store.assign_cursors(db, now_ms=self._world.now_ms())
 
     def forget(self, age_ms: int) -> int:
         """Delete events that were listed longer ago than this; how many. Cursors before them are refused."""
@@ -109,3 +125,8 @@ class EventLog:
     def _own(self, name: str) -> str:
         """A follower's name as nobody else's: the owner's are as they are."""
         return name if self._principal == OWNER else f"{self._principal}\n{name}"
+
+
+def _require_some(limit: int) -> None:
+    if limit < 1:
+        raise InvalidRequest(f"limit={limit} asks for nothing: give at least 1")

@@ -1,39 +1,8 @@
-"""What happened lately? The events in a window of the one order, and a sentence about each."""
+"""What happened, in words? A sentence about each event."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
-from headgate.catalog.ports.events import Event, EventFeed, EventKind
-from headgate.errors import InvalidRequest
-
-WINDOW = 100
-
-
-@dataclass(frozen=True, slots=True)
-class EventWindow:
-    """The events in some places of their order, the oldest first."""
-
-    events: tuple[Event, ...]
-    end: int
-    """The place after the last of them."""
-    newest: int
-    is_forgotten: bool = False
-    """Whether older ones were deleted."""
-
-
-def event_window(feed: EventFeed, before: int | None, length: int = WINDOW) -> EventWindow:
-    """The events in so many places before one, or before the end."""
-    newest = feed.newest()
-    end = newest + 1 if before is None else before
-    start = max(0, end - 1 - length)
-    try:
-        found, gone = feed.after(start, limit=length), False
-    except InvalidRequest as exc:
-        oldest = exc.fields.get("oldest")
-        if not isinstance(oldest, int):
-            raise
-        found, gone = (feed.after(oldest, limit=length) if oldest < end - 1 else ()), True
-    return EventWindow(tuple(event for event in found if event.cursor < end), end, newest, gone)
+from headgate.catalog.ports.events import Event, EventKind
 
 
 def event_sentence(event: Event) -> str:

@@ -59,7 +59,34 @@ def operation_name(info: CommitInfo | None) -> str | None:
 ALL_EVENT_KINDS = frozenset(EventKind)
 
 
-class EventFeed(Protocol):
+@dataclass(frozen=True, slots=True)
+class EventWindow:
+    """The events in some places of their order, the oldest first."""
+
+    events: tuple[Event, ...]
+    end: int
+    """The place after the last of them."""
+    newest: int
+    """The last place that was given."""
+    is_forgotten: bool = False
+    """Whether older ones were deleted."""
+    is_behind: bool = False
+    """Whether there are events that have no place yet."""
+
+
+class EventCursors(Protocol):
+    """How far those who follow the events of a catalog have come, by their names."""
+
+    def stored(self, name: str) -> int | None:
+        """How far the follower of that name has come."""
+        ...
+
+    def keep(self, name: str, cursor: int) -> None:
+        """Remember how far a follower has come."""
+        ...
+
+
+class EventFeed(EventCursors, Protocol):
     """The events of one catalog, as far as who asks may see them; safe to share between threads."""
 
     def after(self, cursor: int, *, limit: int = 1_000) -> tuple[Event, ...]:
@@ -73,18 +100,18 @@ class EventFeed(Protocol):
         """The cursor of what happened last."""
         ...
 
+    def window(self, before: int | None = None, *, limit: int = 100) -> EventWindow:
+        """What happened in ``limit`` places before one, or lately: for who looks, and does not follow.
+
+        Only so many events are given their places first as take a moment; ``after`` and ``newest`` wait for
+        all of them. Nothing is refused because some of it is forgotten.
+        """
+        ...
+
     def list_pending(self) -> None:
         """Give every event so far its place in the order."""
         ...
 
     def forget(self, age_ms: int) -> int:
         """Delete events that were listed longer ago than this; how many. Cursors before them are refused."""
-        ...
-
-    def stored(self, name: str) -> int | None:
-        """How far the follower of that name has come."""
-        ...
-
-    def keep(self, name: str, cursor: int) -> None:
-        """Remember how far a follower has come."""
         ...

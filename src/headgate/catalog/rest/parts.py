@@ -18,7 +18,7 @@ from headgate.catalog.ports.access import (
 from headgate.catalog.ports.commits import TableId
 from headgate.catalog.ports.directory import ExternalTables, TableDisposal
 from headgate.catalog.ports.directory_copy import DirectoryCopying
-from headgate.catalog.ports.events import EventFeed
+from headgate.catalog.ports.events import EventCursors, EventFeed
 from headgate.catalog.ports.external_versions import StagedFiles
 from headgate.catalog.ports.handover import TableAdoptions, TableReleases
 from headgate.catalog.ports.integrity import TableBooks
@@ -34,10 +34,11 @@ class RestEvents(RemotePart):
 
     after = remote(EventFeed.after)
     newest = remote(EventFeed.newest)
+    window = remote(EventFeed.window)
     list_pending = remote(EventFeed.list_pending)
     forget = remote(EventFeed.forget)
-    stored = remote(EventFeed.stored)
-    keep = remote(EventFeed.keep)
+    stored = remote(EventCursors.stored)
+    keep = remote(EventCursors.keep)
 
 
 class RestLeases(RemotePart):

@@ -19,6 +19,7 @@ from sqlalchemy import (
     Connection,
     Integer,
     Row,
+    Select,
     String,
     Table,
     case,
@@ -37,7 +38,7 @@ from sqlalchemy import (
 from headgate.catalog.database.upsert import insert_or_update
 from headgate.catalog.ports.commits import TableId
 from headgate.catalog.ports.directory_copy import STAGING
-from headgate.catalog.ports.events import Event, EventKind
+from headgate.catalog.ports.events import Event, EventKind, EventWindow
 from headgate.catalog.store import commit_store
 from headgate.errors import InvalidRequest
 from headgate.protocol.actions import EpochMillis, TxnId, Version
@@ -265,6 +266,24 @@ def events_after(
             code="HEADGATE_EVENTS_FORGOTTEN", oldest=state.forgotten,
         )  # fmt: skip
     query = select(events).where(events.c.cursor > cursor).order_by(events.c.cursor).limit(limit)
+    return _load_events(db, query, of_tables)
+
+
+def event_window(
+    db: Connection, before: int | None, length: int, *, of_tables: ColumnElement[bool] | None = None
+) -> EventWindow:
+    """The events in so many places before one, or before the end; all, or those of some tables."""
+    state = db.execute(select(event_state)).one()
+    end = state.newest + 1 if before is None else max(1, min(before, state.newest + 1))
+    start = max(0, end - 1 - length)
+    query = select(events).where(events.c.cursor > start, events.c.cursor < end).order_by(events.c.cursor)
+    found = _load_events(db, query, of_tables)
+    return EventWindow(found, end, state.newest, is_forgotten=start < state.forgotten)
+
+
+def _load_events(
+    db: Connection, query: Select[Any], of_tables: ColumnElement[bool] | None
+) -> tuple[Event, ...]:
     if of_tables is not None:
         query = query.where(events.c.table_id.in_(select(commit_store.tables.c.table_id).where(of_tables)))
     return tuple(_event(row) for row in db.execute(query))

@@ -31,7 +31,7 @@ from headgate.catalog.ports.directory import (
     TableRenaming,
 )
 from headgate.catalog.ports.directory_copy import DirectoryCopying
-from headgate.catalog.ports.events import EventFeed
+from headgate.catalog.ports.events import EventCursors, EventFeed
 from headgate.catalog.ports.external_versions import ExternalVersions, StagedFiles
 from headgate.catalog.ports.groups import GroupCatalog, TablePinning
 from headgate.catalog.ports.handover import TableAdoptions, TableReleases
@@ -229,10 +229,11 @@ OPERATIONS: tuple[PortOperation, ...] = (
     PortOperation(EXTERNAL, ExternalVersions.ahead, Repeat.READ),
     PortOperation(EVENTS, EventFeed.after, Repeat.READ),
     PortOperation(EVENTS, EventFeed.newest, Repeat.READ, Access.ANYBODY),
+    PortOperation(EVENTS, EventFeed.window, Repeat.READ),
     PortOperation(EVENTS, EventFeed.list_pending, Repeat.SAME, Access.ANYBODY),
     PortOperation(EVENTS, EventFeed.forget, Repeat.ONCE),
-    PortOperation(EVENTS, EventFeed.stored, Repeat.READ),
-    PortOperation(EVENTS, EventFeed.keep, Repeat.SAME),
+    PortOperation(EVENTS, EventCursors.stored, Repeat.READ),
+    PortOperation(EVENTS, EventCursors.keep, Repeat.SAME),
     # A lease that is given twice ends by itself.
     PortOperation(LEASES, LeaseHolding.on_version, Repeat.SAME),
     PortOperation(LEASES, LeaseHolding.on_work, Repeat.ONCE),

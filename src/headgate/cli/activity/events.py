@@ -131,8 +131,10 @@ def _latest(
     """The last so many that are wanted; looked for backwards, and no further than events are remembered."""
     found: list[event_port.Event] = []
     before: int | None = None
+    feed = opened.catalog.events
+    feed.list_pending()
     while len(found) < limit and before != 1:
-        window = event_sentences.event_window(opened.catalog.events, before, _PAGE)
+        window = feed.window(before, limit=_PAGE)
         found = [*filter(wanted, window.events), *found]
         before = 1 if window.is_forgotten else max(1, window.end - _PAGE)
     return found[-limit:]

@@ -49,15 +49,12 @@ def _transactions(opened: OpenedLake, command: str) -> Iterator[TransactionAnswe
 
 def _windows(feed: EventFeed) -> Iterator[tuple[Event, ...]]:
     """The events of a lake, the latest window first, as far back as they are kept."""
-    end = feed.newest()
-    while end > 0:
-        start = max(0, end - _WINDOW)
-        try:
-            found = feed.after(start, limit=_WINDOW)
-        except InvalidRequest:  # forgotten that far back
-            return
-        yield tuple(event for event in found if event.cursor <= end)
-        end = start
+    feed.list_pending()
+    before: int | None = None
+    while before != 1:
+        window = feed.window(before, limit=_WINDOW)
+        yield window.events
+        before = 1 if window.is_forgotten else max(1, window.end - _WINDOW)
 
 
 def _groups(records: GroupRecords, events: tuple[Event, ...]) -> tuple[RatifiedGroup, ...]:

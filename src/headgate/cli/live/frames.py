@@ -147,7 +147,8 @@ class LakeWatch:
         except InvalidRequest:  # what came next is forgotten already
             self._cursor = None
         if self._cursor is None:
-            window = event_sentences.event_window(feed, None, _FIRST_EVENTS)
+            feed.list_pending()
+            window = feed.window(limit=_FIRST_EVENTS)
             self._events, found, self._cursor = (), list(window.events), window.newest
         since = now - MINUTES * MINUTE_MS
         known = (*self._events, *found)

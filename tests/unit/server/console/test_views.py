@@ -4,14 +4,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from headgate.catalog.figures import event_sentences
 from headgate.catalog.ports.access import OWNER, Grant, Group, Principal, Privilege
 from headgate.catalog.ports.commits import InlineCommit, RatifiedCommit, StagedCommit, TableId, Tail
 from headgate.catalog.ports.directory import TableEntry, TableName
-from headgate.catalog.ports.events import Event, EventKind
+from headgate.catalog.ports.events import Event, EventKind, EventWindow
 from headgate.catalog.ports.groups import GroupId, RatifiedGroup, RatifiedMember
 from headgate.catalog.ports.serving import CommitRecord
-from headgate.errors import InvalidRequest
 from headgate.protocol.actions import (
     AddFile,
     CommitInfo,
@@ -106,15 +104,13 @@ def test_tables_are_found_by_all_their_words() -> None:
 
 
 def test_commits_are_counted_by_the_minute() -> None:
-    found = lake_view.lake_activity(
-        [
-            event(1, ago_ms=30_000),
-            event(2, ago_ms=300_000),
-            event(3, ago_ms=10**9),
-            event(4, EventKind.REFUSAL),
-        ],
-        NOW,
+    happened = (
+        event(1, ago_ms=30_000),
+        event(2, ago_ms=300_000),
+        event(3, ago_ms=10**9),
+        event(4, EventKind.REFUSAL),
     )
+    found = lake_view.lake_activity(EventWindow(happened, 5, 4), NOW)
 
     assert found.in_last_minute == 1
     assert sum(found.commits.values) == 2
@@ -291,32 +287,13 @@ def test_cells_are_cut_and_nulls_are_none() -> None:
     assert found.rows[0] == ("x" * 300 + "…", "00 ff") and found.rows[1][0] is None
 
 
-class Feed:
-    """Events with the cursors from 1 to ``newest``, of which the first are forgotten."""
-
-    def __init__(self, newest: int, forgotten: int = 0) -> None:
-        self._newest, self._forgotten = newest, forgotten
-
-    def newest(self) -> int:
-        return self._newest
-
-    def after(self, cursor: int, *, limit: int = 1_000) -> tuple[Event, ...]:
-        if 0 < cursor < self._forgotten:
-            raise InvalidRequest("forgotten", oldest=self._forgotten)
-        return tuple(event(each) for each in range(max(cursor, self._forgotten) + 1, self._newest + 1))[
-            :limit
-        ]
-
-
 def test_events_are_paged_from_the_latest_to_the_oldest_and_back() -> None:
-    feed, seen, before, pages = Feed(45), [], None, []
-    while True:
-        window = event_sentences.event_window(feed, before, 20)  # type: ignore[arg-type]
-        page = events_view.events_page(window, None, 20)
+    seen, before, pages = [], 46, []
+    while before is not None:
+        events = tuple(map(event, range(max(1, before - 20), before)))
+        page = events_view.events_page(EventWindow(events, before, 45), None, 20)
         seen += [line.cursor for line in page.lines]
         pages.append(page)
-        if page.older is None:
-            break
         before = page.older
 
     assert seen == list(range(45, 0, -1))
@@ -324,7 +301,7 @@ def test_events_are_paged_from_the_latest_to_the_oldest_and_back() -> None:
 
 
 def test_events_that_are_forgotten_are_told_to_be() -> None:
-    window = event_sentences.event_window(Feed(45, forgotten=40), None, 20)  # type: ignore[arg-type]
+    window = EventWindow(tuple(map(event, range(41, 46))), 46, 45, is_forgotten=True)
     page = events_view.events_page(window, None, 20)
 
     assert [line.cursor for line in page.lines] == [45, 44, 43, 42, 41]

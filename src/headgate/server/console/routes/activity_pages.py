@@ -6,7 +6,6 @@ from litestar import Response, get
 from litestar.di import NamedDependency
 from litestar.params import FromPath, FromQuery
 
-from headgate.catalog.figures import event_sentences
 from headgate.catalog.ports.commits import TableId
 from headgate.catalog.ports.events import EventKind
 from headgate.protocol.actions import Version
@@ -34,9 +33,8 @@ def show_events(
 ) -> Response[str]:
     """What happened, the latest first; of all kinds or one."""
     found = visit.lake(lake)
-    feed = found.catalog.events
     wanted = next((each for each in EventKind if each.value == kind), None)
-    window = event_sentences.event_window(feed, before)
+    window = found.catalog.events.window(before, limit=events_view.EVENTS_ON_A_PAGE)
     kinds = None if wanted is None else frozenset({wanted})
     events = events_view.events_page(window, kinds)
     names = tuple(each.value for each in EventKind)
@@ -49,8 +47,7 @@ def show_conflicts(
 ) -> Response[str]:
     """Who lost to whom, what was refused by which rule, and what to do about it."""
     found = visit.lake(lake)
-    feed = found.catalog.events
-    window = event_sentences.event_window(feed, before, _REFUSALS_WINDOW)
+    window = found.catalog.events.window(before, limit=_REFUSALS_WINDOW)
     events = events_view.events_page(window, _TROUBLE, _REFUSALS_WINDOW)
     incidents = [line for line in events.lines if line.kind == EventKind.INCIDENT.value]
     values: dict[str, Any] = {
@@ -69,8 +66,7 @@ def show_transactions(
 ) -> Response[str]:
     """What was ratified together, as far as the events of a window tell."""
     found = visit.lake(lake)
-    feed = found.catalog.events
-    window = event_sentences.event_window(feed, before, _REFUSALS_WINDOW)
+    window = found.catalog.events.window(before, limit=_REFUSALS_WINDOW)
     commits = transactions_view.committed_versions(window.events)
     lines = transactions_view.transaction_lines(found.groups_with(commits), window.events)
     events = events_view.events_page(window, frozenset(), _REFUSALS_WINDOW)

@@ -8,7 +8,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath, FromQuery
 from litestar.response import Redirect, Stream
 
-from headgate.catalog.figures import event_sentences, table_lines
+from headgate.catalog.figures import table_lines
 from headgate.catalog.figures.table_lines import TableLine
 from headgate.errors import TableNotFound
 from headgate.server.console.rendering import page
@@ -96,9 +96,9 @@ def _tables(lake: VisitedLake, words: str, number: int) -> ListPage[TableLine]:
 
 
 def _activity(visit: Visit, lake: VisitedLake) -> tuple[LakeFigures, LakeActivityView, tuple[Any, ...]]:
-    events = event_sentences.event_window(lake.catalog.events, None, _LATEST_EVENTS).events
+    window = lake.catalog.events.window(limit=_LATEST_EVENTS)
     return (
         lake_view.lake_figures(visit.operations.metrics.lake_samples(lake.name)),
-        lake_view.lake_activity(events, lake.now_ms),
-        tuple(map(event_line, reversed(events[-_FEW_EVENTS:]))),
+        lake_view.lake_activity(window, lake.now_ms),
+        tuple(map(event_line, reversed(window.events[-_FEW_EVENTS:]))),
     )

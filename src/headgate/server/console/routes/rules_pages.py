@@ -7,7 +7,6 @@ from litestar import Response, get, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath, FromQuery
 
-from headgate.catalog.figures import event_sentences
 from headgate.catalog.ports.access import OWNER
 from headgate.catalog.ports.maintenance import RULES
 from headgate.errors import InvalidRequest, NotAllowed, TableNotFound
@@ -75,7 +74,7 @@ def _rules_page(
     text: str,
     answer: Rehearsal | None = None,
 ) -> Response[str]:
-    events = event_sentences.event_window(lake.catalog.events, None, _WINDOW).events
+    events = lake.catalog.events.window(limit=_WINDOW).events
     refused: dict[str, int] = {}
     for line in events_view.refusal_lines(events):
         refused[line.rule] = refused.get(line.rule, 0) + 1

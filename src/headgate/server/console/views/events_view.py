@@ -8,9 +8,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from headgate.catalog.figures.event_sentences import WINDOW, EventWindow, event_detail, event_sentence
-from headgate.catalog.ports.events import Event, EventKind
+from headgate.catalog.figures.event_sentences import event_detail, event_sentence
+from headgate.catalog.ports.events import Event, EventKind, EventWindow
 from headgate.errors import HeadgateError
+
+EVENTS_ON_A_PAGE = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +40,12 @@ class EventsPage:
     newer: int | None
     is_forgotten: bool = False
     """Whether what is older was deleted."""
+    is_behind: bool = False
+    """Whether something happened that has no place among the events yet."""
 
 
 def events_page(
-    window: EventWindow, kinds: frozenset[EventKind] | None = None, length: int = WINDOW
+    window: EventWindow, kinds: frozenset[EventKind] | None = None, length: int = EVENTS_ON_A_PAGE
 ) -> EventsPage:
     """A window as a page, of all kinds or some."""
     end, gone = window.end, window.is_forgotten
@@ -50,7 +54,7 @@ def events_page(
     )
     older = end - length if end - length > 1 and not gone else None
     newer = min(window.newest + 1, end + length) if end <= window.newest else None
-    return EventsPage(lines, end, older, newer, gone)
+    return EventsPage(lines, end, older, newer, gone, window.is_behind)
 
 
 def event_line(event: Event) -> EventLine:

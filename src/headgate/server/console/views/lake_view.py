@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from headgate.catalog.figures import activity_counts
 from headgate.catalog.figures.activity_counts import MINUTES
 from headgate.catalog.ports.directory import TableEntry
-from headgate.catalog.ports.events import Event
+from headgate.catalog.ports.events import EventWindow
 from headgate.server.console.views.plots import Plot, make_plot
 
 
@@ -30,6 +30,8 @@ class LakeActivityView:
     in_last_minute: int
     refusals: int
     incidents: int
+    is_behind: bool
+    """Whether something happened that has no place among the events yet."""
 
 
 def matching_tables(entries: Iterable[TableEntry], words: str) -> tuple[TableEntry, ...]:
@@ -38,15 +40,16 @@ def matching_tables(entries: Iterable[TableEntry], words: str) -> tuple[TableEnt
     return tuple(entry for entry in entries if all(word in str(entry.name).lower() for word in wanted))
 
 
-def lake_activity(events: Iterable[Event], now_ms: int) -> LakeActivityView:
+def lake_activity(window: EventWindow, now_ms: int) -> LakeActivityView:
     """The last minutes of a lake, from its latest events."""
-    counts = activity_counts.count_activity(events, now_ms)
+    counts = activity_counts.count_activity(window.events, now_ms)
     bars = ((_clock(at), number) for at, number in counts.commits_by_minute.items())
     return LakeActivityView(
         make_plot(f"Commits per minute in the last {MINUTES} minutes", bars),
         counts.in_last_minute,
         counts.refusals,
         counts.incidents,
+        window.is_behind,
     )
 
 

@@ -148,6 +148,7 @@ def _gone_by_oneself(asked: Asked) -> Any:
 GUARDS: Mapping[str, Guard] = {
     "readers/commits": _bounded,
     "events/after": _bounded,
+    "events/window": _bounded,
     "leases/live": _without_ids,
     "adoptions/claim": _for_oneself,
     "adoptions/check": _for_oneself,
