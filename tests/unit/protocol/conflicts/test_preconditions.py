@@ -11,6 +11,7 @@ from headgate.protocol import protocol_upgrade
 from headgate.protocol.actions import Action, AppTransaction, DomainMetadata, Metadata, RemoveFile
 from headgate.protocol.conflicts import preconditions, rebase
 from headgate.protocol.conflicts.preconditions import PRECONDITIONS
+from headgate.protocol.domains import rules
 from headgate.protocol.log.replay import State
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.types import Field, Primitive, Struct
@@ -89,6 +90,7 @@ BROKEN: dict[str, list[tuple[State, tuple[Action, ...]]]] = {
         (STATE, (A, B, A)),
         (STATE, (GONE, GONE)),
         (STATE, (GONE, A)),
+        (VECTORS, (GONE, MARKED, with_vector(A, "w"))),
         (VECTORS, (msgspec.structs.replace(GONE, deletion_vector=MARKED.deletion_vector), MARKED)),
     ],
     "partition-values": [
@@ -169,6 +171,20 @@ def test_what_breaks_a_rule_is_refused_before_the_first_attempt(
     assert "nothing was committed" in caught.value.message
 
 
+@pytest.mark.parametrize(
+    ("actions", "told"),
+    [
+        ((A, B, A), "a is added twice;"),
+        ((GONE, GONE), "a is removed twice;"),
+        ((MARKED, with_vector(A, "w")), "a is added with two deletion vectors,"),
+        ((GONE, A), "a is both added and removed,"),
+    ],
+)
+def test_a_file_that_comes_twice_is_named(actions: tuple[Action, ...], told: str) -> None:
+    with pytest.raises(InvalidRequest, match=f"cannot be committed: {told}"):
+        rebase.prepare(attempt(VECTORS, actions))
+
+
 @pytest.mark.parametrize("name", KEPT)
 def test_what_keeps_a_rule_is_not(name: str) -> None:
     state, actions = KEPT[name]
@@ -201,6 +217,16 @@ def test_domains_are_checked_too() -> None:
     with pytest.raises(InvalidRequest) as caught:
         preconditions.check_preconditions(attempt(table(["feature:domainMetadata"]), (domain, domain)))
     assert caught.value.code == "DELTA_DUPLICATE_DOMAIN_METADATA_INTERNAL_ERROR"
+
+
+def test_keys_of_delta_itself_are_refused_unless_their_domain_goes() -> None:
+    live = DomainMetadata(domain="a", configuration='{"delta.x":"1"}', removed=False)
+    state = table(["feature:domainMetadata"])
+
+    with pytest.raises(InvalidRequest) as caught:
+        preconditions.check_preconditions(attempt(state, (live,)))
+    assert caught.value.code == "HEADGATE_DOMAIN_RESERVED"
+    preconditions.check_preconditions(attempt(state, (rules.domain_tombstone(live),)))
 
 
 def test_a_rebase_is_checked_like_a_first_attempt() -> None:

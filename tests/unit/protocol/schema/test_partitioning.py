@@ -83,6 +83,12 @@ def test_a_mapped_column_goes_by_its_physical_name() -> None:
     assert partitioning.partitioning_of(by("p date", "q long", mapped=True)).types.keys() == {"p", "q"}
 
 
+def test_a_partition_column_that_the_schema_lacks_has_no_values() -> None:
+    lacking = msgspec.structs.replace(by("p long"), partition_columns=("p", "q"))
+
+    assert partitioning.partitioning_of(lacking).types == {"p": Primitive("long")}
+
+
 def test_a_table_that_is_not_partitioned_has_files_without_values() -> None:
     found = partitioning.partitioning_of(metadata())
 
