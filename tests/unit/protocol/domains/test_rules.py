@@ -8,13 +8,15 @@ import pytest
 
 from headgate.errors import ConcurrentTransaction, DomainConflict, InvalidRequest, Retry
 from headgate.protocol import protocol_upgrade
-from headgate.protocol.actions import DomainMetadata, Protocol
+from headgate.protocol.actions import Action, DomainMetadata, Protocol
 from headgate.protocol.domains import rules
-from headgate.protocol.domains.rules import DomainEdit, Handlers, RemoveDomain, SetDomain
+from headgate.protocol.domains.rules import DomainEdit, DomainSettings, Handlers, RemoveDomain, SetDomain
 from headgate.protocol.log import replay
 from tests.support.commits import PROTOCOL, commit, metadata
 
 WITH_FEATURE = Protocol(min_reader_version=1, min_writer_version=7, writer_features=("domainMetadata",))
+OLDEST = Protocol(min_reader_version=1, min_writer_version=1)
+UPGRADED = protocol_upgrade.with_features(PROTOCOL, ["domainMetadata"])
 
 
 def domain(name: str, configuration: str = "", *, removed: bool = False) -> DomainMetadata:
@@ -165,6 +167,54 @@ def test_s335_an_upgrade_names_what_the_version_implied(
     assert expected == (
         found.min_reader_version, found.min_writer_version, readers, set(found.writer_features or ())
     )  # fmt: skip
+
+
+def test_settings_of_domains_are_a_mapping() -> None:
+    with pytest.raises(InvalidRequest, match="domains is a mapping of names to configurations"):
+        DomainSettings(["acme.a"])  # type: ignore[arg-type]
+
+
+def test_since_says_nothing_without_domains() -> None:
+    assert DomainSettings({"acme.a": "1"}, since=3).actions == (A,)
+    with pytest.raises(InvalidRequest, match="give domains too"):
+        DomainSettings(since=3)
+
+
+@pytest.mark.parametrize(
+    ("given", "protocol", "others", "together"),
+    [
+        ({}, PROTOCOL, (B,), (B,)),
+        ({"acme.a": "1"}, WITH_FEATURE, (B,), (B, A)),
+        ({"acme.a": "1"}, PROTOCOL, (B,), (UPGRADED, B, A)),
+        ({"acme.a": "1"}, PROTOCOL, (B, OLDEST), (WITH_FEATURE, B, A)),
+    ],
+    ids=["nothing", "the table has the feature", "the table gets the feature", "so does a new protocol"],
+)
+def test_settings_of_domains_stand_beside_what_else_is_committed(
+    given: dict[str, str], protocol: Protocol, others: Sequence[Action], together: Sequence[Action]
+) -> None:
+    assert DomainSettings(given).beside(protocol, others) == together
+
+
+@pytest.mark.parametrize(
+    ("name", "configuration", "reserved"),
+    [
+        ("acme.a", '{"delta.x":1,"k":2,"Delta.y":3}', ("delta.x", "Delta.y")),
+        ("delta.rowTracking", '{"delta.x":1}', ()),
+        ("acme.a", '{"k":"delta"}', ()),
+        ("acme.a", '{"delta.x":' + "[" * 100_000 + "]" * 100_000 + "}", ()),
+    ],
+    ids=["some are", "a domain of Delta itself", "none is", "nobody can read it"],
+)
+def test_which_keys_belong_to_delta(name: str, configuration: str, reserved: tuple[str, ...]) -> None:
+    assert rules.reserved_keys(name, configuration) == reserved
+
+
+def test_the_first_key_that_belongs_to_delta_is_named() -> None:
+    with pytest.raises(InvalidRequest, match=r"the key 'delta\.x' of the metadata domain") as caught:
+        rules.check_domain_keys("acme.a", '{"delta.x":1,"delta.y":2}')
+
+    assert caught.value.fields["key"] == "delta.x"
 
 
 def test_an_upgrade_that_changes_nothing_is_the_same_protocol() -> None:
