@@ -50,6 +50,8 @@ def test_segment(situation: dict[str, Any]) -> None:
         assert pieces == situation.get("commits", list(range(situation["reads"] + 1)))
         # A version that the catalog holds is read from there and never from a file that stands for it.
         assert {piece for piece in pieces if piece in situation["held"]} == set(situation["from_catalog"])
+        last = max((file.version for file in chosen.checkpoint), default=-1)
+        assert list(chosen.versions) == list(range(last + 1, situation["reads"] + 1))
 
 
 def files(*found: str) -> list[file_names.LogFile]:
@@ -77,6 +79,13 @@ def test_the_earliest_version_that_can_be_read(
     listing: list[str], held: list[Version], earliest: int | None
 ) -> None:
     assert log_segment.earliest_version(files(*listing), held=held) == earliest
+
+
+def test_a_compaction_stands_for_several_versions_and_a_commit_for_itself() -> None:
+    commit, compaction = files("4.json", "5.00000000000000000007.compacted.json")
+
+    assert log_segment.covered_versions(commit) == (4,)
+    assert log_segment.covered_versions(compaction) == (5, 6, 7)
 
 
 class Asked(frozenset[Version]):

@@ -100,6 +100,12 @@ def test_actions_have_the_columns_of_the_specification(name: str) -> None:
     assert stored({name: kinds[name]}) == under(name, OTHERS[name])
 
 
+def test_file_actions_are_adds_and_removes() -> None:
+    columns = columns_of(described(handmade.column("n", "long")))
+
+    assert columns.files == {"add": columns.add, "remove": REMOVE}
+
+
 def test_the_leaves_that_are_told_are_those_that_parquet_has() -> None:
     inner = handmade.struct(handmade.column("x", "long"), handmade.column("list", handmade.array("long")))
     table = described(handmade.column("in", inner), handmade.column("p", "date"), by=("p",), **BOTH)

@@ -6,7 +6,8 @@ import pytest
 
 from headgate.errors import CorruptLog
 from headgate.protocol.actions import AppTransaction, DomainMetadata
-from headgate.protocol.log import replay
+from headgate.protocol.log import codec, replay
+from headgate.protocol.log.replay import State
 from tests.support.commits import MANAGED, PROTOCOL, commit, metadata
 
 FIRST = replay.initial_state(commit(0, PROTOCOL, metadata(), timestamp=10))
@@ -58,5 +59,23 @@ def test_a_log_without_protocol_or_metadata_is_refused(action: object, absent: s
     """S252"""
     with pytest.raises(CorruptLog, match=absent) as caught:
         replay.initial_state(commit(0, action))  # type: ignore[arg-type]  # either of the two actions
+
+    assert caught.value.code == "DELTA_STATE_RECOVER_ERROR"
+
+
+def test_a_state_is_usable_whose_protocol_and_metadata_are_whole() -> None:
+    assert replay.check_usable(FIRST) is FIRST
+
+
+@pytest.mark.parametrize(
+    ("damaged", "name"),
+    [
+        (replace(FIRST, protocol=codec.damaged_protocol(ValueError("no number"))), "protocol"),
+        (replace(FIRST, metadata=codec.damaged_metadata(ValueError("no number"))), "metaData"),
+    ],
+)
+def test_a_state_is_not_usable_whose_protocol_or_metadata_is_damaged(damaged: State, name: str) -> None:
+    with pytest.raises(CorruptLog, match=f"the {name} action .* version 0 is damaged: no number") as caught:
+        replay.check_usable(damaged)
 
     assert caught.value.code == "DELTA_STATE_RECOVER_ERROR"
