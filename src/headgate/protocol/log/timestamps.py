@@ -29,7 +29,7 @@ def next_in_commit_timestamp(now: int, previous: EpochMillis | None) -> EpochMil
 
 def is_too_far_ahead(stamp: int, now: int, previous: int | None) -> bool:
     """Whether a commit made ``now`` would be stamped too far ahead, without having to by the one before."""
-    return stamp > max(now + MAX_AHEAD_MS, -1 if previous is None else previous + 1)
+    return stamp > now + MAX_AHEAD_MS and (previous is None or stamp > previous + 1)
 
 
 def format_timestamp(moment_ms: int | None) -> str:

@@ -6,7 +6,9 @@ from headgate.errors import VersionNotFound
 from headgate.protocol.actions import EpochMillis, Version
 from headgate.protocol.log.timestamps import (
     VersionTimestamp,
+    format_duration,
     format_timestamp,
+    is_too_far_ahead,
     make_monotonic,
     next_in_commit_timestamp,
     version_at,
@@ -22,6 +24,34 @@ def test_time_never_stands_still_or_goes_back() -> None:
     assert next_in_commit_timestamp(300, EpochMillis(300)) == 301
     assert next_in_commit_timestamp(7, EpochMillis(300)) == 301
     assert next_in_commit_timestamp(7, None) == 7
+
+
+DAY = 86_400_000
+
+
+@pytest.mark.parametrize(
+    ("stamp", "previous", "refused"),
+    [
+        (500 + DAY, None, False),
+        (501 + DAY, None, True),
+        (501 + DAY, 300, True),
+        (501 + DAY, 499 + DAY, True),
+        (501 + DAY, 500 + DAY, False),
+        (301, 300, False),
+        (302, 300, False),
+    ],
+)
+def test_a_clock_may_be_a_day_ahead_or_follow_one_that_was(
+    stamp: int, previous: int | None, *, refused: bool
+) -> None:
+    assert is_too_far_ahead(stamp, 500, previous) is refused
+
+
+@pytest.mark.parametrize(
+    ("ahead", "written"), [(7_200_000, "2:00:00"), (3_600_000 - 1, "0:59:59"), (DAY * 3, "3 days, 0:00:00")]
+)
+def test_people_are_told_a_time_in_days_and_hours(ahead: int, written: str) -> None:
+    assert format_duration(ahead) == written
 
 
 @pytest.mark.parametrize(("moment", "version"), [(100, 0), (199, 0), (200, 1), (299, 1), (300, 2)])
