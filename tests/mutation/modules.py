@@ -106,6 +106,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "protocol.log.log_cleanup": ("tests/unit/protocol/log/test_log_cleanup.py",),
     "protocol.log.checkpoint_schema": ("tests/unit/protocol/log/test_checkpoint_schema.py",),
     "protocol.log.log_compaction": (
+        "tests/unit/protocol/log/test_log_compaction.py",
         "tests/unit/table/upkeep/test_log_upkeep.py",
         "tests/unit/table/upkeep/test_checkpoint_writer.py",
     ),

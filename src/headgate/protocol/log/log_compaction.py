@@ -10,8 +10,6 @@ from headgate.protocol.actions import (
     AppTransaction,
     Commit,
     DomainMetadata,
-    Metadata,
-    Protocol,
     RemoveFile,
     Version,
 )
@@ -63,7 +61,5 @@ def _key(action: Action) -> object:
             return AppTransaction, action.app_id
         case DomainMetadata():
             return DomainMetadata, action.domain
-        case Protocol() | Metadata():
-            return type(action)
         case _:
-            return id(action)
+            return type(action)
