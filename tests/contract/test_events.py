@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import insert
 
+from headgate.catalog.activity import subscriptions
 from headgate.catalog.activity.subscriptions import EventLog
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.ports.commits import Ratified, TableId
@@ -283,8 +284,7 @@ def test_a_stored_cursor_never_goes_back(case: Case) -> None:
 def test_more_events_than_one_transaction_lists_come_in_order(
     case: Case, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(event_store, "_NEXT", event_store._NEXT.limit(3))
-    monkeypatch.setattr(event_store, "_BATCH", 3)
+    monkeypatch.setattr(event_store, "LISTED_AT_ONCE", 3)
     case.ratify(10)
 
     assert [event.version for event in case.since()] == list(range(1, 11))
@@ -293,8 +293,7 @@ def test_more_events_than_one_transaction_lists_come_in_order(
 def test_who_looks_at_events_waits_for_one_transaction_that_lists_some(
     case: Case, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(event_store, "_NEXT", event_store._NEXT.limit(3))
-    monkeypatch.setattr(event_store, "_BATCH", 3)
+    monkeypatch.setattr(subscriptions, "_LISTED_IN_A_MOMENT", 3)
     case.ratify(5)
 
     early, older = case.log.window(limit=10), case.log.window(case.start + 1)

@@ -14,6 +14,7 @@ from headgate.errors import InvalidRequest, NotAllowed
 
 MAX_FOLLOWERS_PER_PRINCIPAL = 100
 _LONGEST_NAME = 255
+_LISTED_IN_A_MOMENT = 2_000
 
 
 class EventLog:
@@ -65,23 +66,23 @@ class EventLog:
     def window(self, before: int | None = None, *, limit: int = 100) -> EventWindow:
         """What happened in ``limit`` places before one, or lately, without waiting until all have a place."""
         _require_some(limit)
-        is_behind = before is None and self._list_batch()
+        is_behind = before is None and self._list_batch(_LISTED_IN_A_MOMENT)
         with self._database.reading() as db:
             found = event_store.event_window(db, before, limit, of_tables=self._visible_tables())
         return replace(found, is_behind=is_behind)
 
     def list_pending(self) -> None:
         """Give every event so far its place in the order; nothing is written if all have one."""
-        while self._list_batch():
+        while self._list_batch(event_store.LISTED_AT_ONCE):
             pass
 
-    def _list_batch(self) -> bool:
+    def _list_batch(self, most: int) -> bool:
         """Give some of the events that have no place theirs; whether there may be more of them."""
         with self._database.reading() as db:
             if not event_store.has_pending(db):
                 return False
         with self._database.writing() as db:
-            return event_store.assign_cursors(db, now_ms=self._world.now_ms())
+            return event_store.assign_cursors(db, now_ms=self._world.now_ms(), most=most)
 
     def forget(self, age_ms: int) -> int:
         """Delete events that were listed longer ago than this; how many. Cursors before them are refused."""

@@ -58,7 +58,8 @@ class NewEvent:
 
 
 _NUMBER = BigInteger().with_variant(Integer, "sqlite")
-_BATCH = 5_000
+LISTED_AT_ONCE = 5_000
+"""How many events get their places in one transaction."""
 _NO_VERSION = -1
 
 
@@ -192,10 +193,8 @@ _UNLISTED = union_all(
     .where(_IS_BEHIND, commit_store.commits.c.version > _LATEST_LISTED),
 ).subquery("unlisted")
 
-_NEXT = (
-    select(_UNLISTED)
-    .order_by(func.coalesce(_UNLISTED.c.table_id, ""), _UNLISTED.c.version, _UNLISTED.c.rank, _UNLISTED.c.id)
-    .limit(_BATCH)
+_NEXT = select(_UNLISTED).order_by(
+    func.coalesce(_UNLISTED.c.table_id, ""), _UNLISTED.c.version, _UNLISTED.c.rank, _UNLISTED.c.id
 )
 
 
@@ -204,14 +203,14 @@ def has_pending(db: Connection) -> bool:
     return bool(db.scalar(_PENDING))
 
 
-def assign_cursors(db: Connection, *, now_ms: int) -> bool:
-    """Give places to what has none; whether there may be more of it.
+def assign_cursors(db: Connection, *, now_ms: int, most: int = LISTED_AT_ONCE) -> bool:
+    """Give places to some of what has none; whether there may be more of it.
 
     What is to be listed is asked in one statement: in two, a commit might be seen and an earlier
     rename of the same table not.
     """
     newest = db.scalar(select(event_state.c.newest).with_for_update())
-    rows = list(db.execute(_NEXT))
+    rows = list(db.execute(_NEXT.limit(most)))
     if not rows or newest is None:
         return False
     listed = [
@@ -241,7 +240,7 @@ def assign_cursors(db: Connection, *, now_ms: int) -> bool:
             index_elements=["table_id"], set_={"version": upsert.excluded.version}
         )
         db.execute(upsert, [{"table_id": table_id, "version": at} for table_id, at in marks.items()])
-    return len(rows) == _BATCH
+    return len(rows) == most
 
 
 def _by_time(rows: Sequence[Row[Any]]) -> list[Row[Any]]:
@@ -294,7 +293,7 @@ def newest(db: Connection) -> int:
     return int(db.scalar(select(event_state.c.newest)) or 0)
 
 
-def delete_oldest(db: Connection, *, before_ms: int, limit: int = _BATCH) -> int:
+def delete_oldest(db: Connection, *, before_ms: int, limit: int = LISTED_AT_ONCE) -> int:
     """Delete some of the oldest events that were listed before a moment; how many."""
     forgotten, last = db.execute(
         select(event_state.c.forgotten, event_state.c.newest).with_for_update()
