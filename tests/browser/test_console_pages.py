@@ -1,12 +1,15 @@
 """Every page in a real browser: nothing fails or takes long, nothing is asked of others, all can use it."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import headgate
 from headgate.catalog.ports.directory import TableName
+from headgate.server.console.file_figures import FileFigures, FileFiguresCache
 from headgate.server.operations.metered_catalog import meter
 from tests.browser.conftest import (
     HOSTILE_TABLES,
@@ -147,6 +150,27 @@ def test_very_many_files_are_turned_page_by_page(console: ConsoleServer, signed_
 
     assert watched.problems == [] and watched.violations() == []
     assert_soon(console, page)
+    page.close()
+
+
+def test_files_that_take_a_while_come_by_themselves(
+    console: ConsoleServer, signed_in: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, looks = FileFiguresCache.figures, list[int | None]()
+
+    def late(cache: FileFiguresCache, table_id: Any, found: Any, wanted: int | None = None) -> FileFigures:
+        looks.append(wanted)
+        told = whole(cache, table_id, found, wanted)
+        return replace(told, files=None) if len(looks) < 3 else told
+
+    monkeypatch.setattr(FileFiguresCache, "figures", late)
+    watched = signed_in()
+    page = watched.visit(f"{console.url}/console/lakes/main/tables/sales.stock/files")
+
+    page.get_by_text("Files at version").wait_for()
+    assert looks[0] is None and None not in looks[1:]
+    assert page.locator("#files").get_by_text("Reading the list").count() == 0
+    assert watched.problems == []
     page.close()
 
 

@@ -8,6 +8,9 @@ from urllib.parse import urlencode, urlsplit
 
 from tests.support.operated_server import Answer, ask
 
+_MOST_COMINGS = 600
+"""So often is asked again for a part that is not ready: a loaded machine takes its time."""
+COMES_AGAIN = re.compile(r'hx-get="([^"]+)" hx-trigger="load delay')
 CSRF = re.compile(r'name="csrf" value="([^"]+)"')
 
 
@@ -24,7 +27,17 @@ class ConsoleClient:
         return self._ask("GET", path, None, headers or {})
 
     def part(self, path: str) -> Answer:
-        """A part of a page, as htmx asks for it."""
+        """A part of a page, as htmx asks for it; asked for again until it is ready."""
+        for _ in range(_MOST_COMINGS):
+            got = self.part_at_once(path)
+            again = COMES_AGAIN.search(got.body.decode(errors="replace"))
+            if again is None:
+                return got
+            path = unescape(again.group(1))
+        raise AssertionError(f"{path} is never ready")
+
+    def part_at_once(self, path: str) -> Answer:
+        """The same, ready or not."""
         return self.get(path, {"hx-request": "true", "hx-request-type": "partial"})
 
     def post(

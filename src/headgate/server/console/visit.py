@@ -24,7 +24,7 @@ from headgate.protocol.actions import Version
 from headgate.server.auth.code_flow import IssuerSignIn
 from headgate.server.caller import Authenticator, Caller, NoAuthentication
 from headgate.server.console.commit_text import LONGEST_TEXT
-from headgate.server.console.file_figures import FileFigures
+from headgate.server.console.file_figures import FileFiguresCache
 from headgate.server.console.open_tables import OpenTables, VisitedTable
 from headgate.server.console.session import ConsoleSession, SessionSeal, new_session
 from headgate.server.console.views import lake_view
@@ -48,7 +48,7 @@ class ConsoleParts:
     issuers: tuple[IssuerSignIn, ...] = ()
     """At whose pages one can sign in."""
     tables: OpenTables = field(default_factory=OpenTables)
-    file_figures: FileFigures = field(default_factory=FileFigures)
+    file_figures: FileFiguresCache = field(default_factory=FileFiguresCache)
 
 
 @dataclass(frozen=True, slots=True)

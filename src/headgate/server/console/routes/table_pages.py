@@ -53,30 +53,34 @@ def show_rows(visit: NamedDependency[Visit], lake: FromPath[str], table: FromPat
 
 @get(f"{TABLE}/files", sync_to_thread=True)
 def show_files(
-    visit: NamedDependency[Visit], lake: FromPath[str], table: FromPath[str], number: FromQuery[int] = 1
+    visit: NamedDependency[Visit],
+    lake: FromPath[str],
+    table: FromPath[str],
+    number: FromQuery[int] = 1,
+    version: FromQuery[int | None] = None,
 ) -> Response[str]:
-    """How the files of a table are; the plots and a page of the list alone, for who has the page already."""
+    """How the files of a table are; the plots and a page of the list alone, for who has the page already.
+
+    Who came too early for the figures of a version asks for that ``version`` once more.
+    """
     found = visit.lake(lake)
     opened = found.table(table)
+    figures = visit.parts.file_figures
     if not visit.is_fragment:
         line = table_lines.table_line(opened.loaded)
-        at_once = line.size is None or line.size.files <= _READ_UNASKED or _has_figures(visit, opened)
+        at_once = line.size is None or line.size.files <= _READ_UNASKED
+        at_once = at_once or figures.is_ready(opened.entry.table_id, opened.loaded.tail.latest)
         return page(
             visit, "files.html", found, table=line, tab="files", reads_at_once=at_once, number=number
         )  # fmt: skip
     found.catalog.credentials(opened.entry.table_id, StorageOperation.READ)
-    snapshot = opened.opened.snapshot()
-    files = visit.parts.file_figures.of(snapshot)
-    values = {"files": files, "largest": files.listed.page(number), "version": snapshot.version}
-    return page(visit, "parts/files.html", found, table_name=opened.name, **values)
-
-
-def _has_figures(visit: Visit, table: VisitedTable) -> bool:
-    """Whether the files of the latest version were looked at before."""
-    known = table.opened.known
-    if known is None or known.version != table.loaded.tail.latest:
-        return False
-    return visit.parts.file_figures.known(known) is not None
+    told = figures.figures(opened.entry.table_id, opened.opened.snapshot(), version)
+    values = {"version": told.version, "table_name": opened.name, "number": number}
+    if told.files is None:
+        return page(visit, "parts/files_coming.html", found, **values)
+    return page(
+        visit, "parts/files.html", found, files=told.files, largest=told.files.listed.page(number), **values
+    )  # fmt: skip
 
 
 @get(f"{TABLE}/versions", sync_to_thread=True)
