@@ -205,6 +205,37 @@ SELECT * FROM table_changes('s.t');
 -- error UNRESOLVABLE_TABLE_VALUED_FUNCTION
 -- delta: error INTERNAL_ERROR
 
+-- @ours Delta Spark has no clause for changes
+SELECT DISTINCT _commit_version FROM s.t CHANGES FROM VERSION 1 TO VERSION 3 ORDER BY _commit_version;
+-- _commit_version bigint
+-- 1
+-- 2
+-- 3
+
+-- @ours Delta Spark has no clause for changes
+SELECT DISTINCT _commit_version FROM s.t CHANGES FROM VERSION 1 EXCLUSIVE TO VERSION 3 EXCLUSIVE;
+-- _commit_version bigint
+-- 2
+
+-- @ours Delta Spark has no clause for changes
+SELECT DISTINCT _commit_version
+FROM s.t CHANGES FROM TIMESTAMP '${time s.t 1}' EXCLUSIVE TO TIMESTAMP '${time s.t 3}' EXCLUSIVE;
+-- _commit_version bigint
+-- 2
+
+-- @ours Delta Spark has no clause for changes
+SELECT DISTINCT _commit_version FROM s.t CHANGES FROM VERSION '3' INCLUSIVE;
+-- _commit_version bigint
+-- 3
+
+-- @ours Delta Spark has no clause for changes
+SELECT * FROM s.t CHANGES FROM VERSION 2 EXCLUSIVE TO VERSION 3 EXCLUSIVE;
+-- error DELTA_INVALID_CDC_RANGE
+
+-- @ours Delta Spark has no clause for changes
+SELECT * FROM s.t CHANGES FROM VERSION 'latest';
+-- error DELTA_TIME_TRAVEL_INVALID_BEGIN_VALUE
+
 SELECT * FROM table_changes('s.nothing', 0);
 -- error TABLE_OR_VIEW_NOT_FOUND
 

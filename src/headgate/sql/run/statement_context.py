@@ -19,7 +19,14 @@ from headgate.protocol.schema import column_path
 from headgate.sql.parse.tokens import tokenize_statement
 from headgate.sql.run import spark_methods, sql_literals
 from headgate.sql.run.name_scope import Found, NameScope, PathTable
-from headgate.sql.statements.sql_text import AsOf, SqlParameter, SqlText, TableMention, TableRef
+from headgate.sql.statements.sql_text import (
+    AsOf,
+    ChangesRange,
+    SqlParameter,
+    SqlText,
+    TableMention,
+    TableRef,
+)
 from headgate.sql.statements.statement import Statement
 
 _FRAME = "_headgate_"
@@ -165,13 +172,15 @@ class StatementContext:
         said = as_of.version
         if said is None:
             return None
-        value = self.argument(said) if isinstance(said, SqlParameter) else said
+        return self._version_number(self.argument(said) if isinstance(said, SqlParameter) else said)
+
+    def _version_number(self, value: object) -> int:
         if not str(value).strip().isdecimal():
             raise InvalidRequest(
                 f"{value!r} is not a version: give a whole number from 0 on",
                 code="DELTA_TIME_TRAVEL_INVALID_BEGIN_VALUE",
             )
-        return int(value)
+        return int(str(value))
 
     def timestamp(self, as_of: AsOf) -> datetime | None:
         """The moment that is meant, if one is."""
@@ -185,9 +194,7 @@ class StatementContext:
                 code="DELTA_OPERATION_NOT_ALLOWED",
             )
         if mention.changes is not None:
-            start, end = mention.changes.start, mention.changes.end
-            bounds = (self._feed_bound(start), None if end is None else self._feed_bound(end))
-            return self._changes(table, *bounds)
+            return self._changes(table, *self._feed_bounds(mention.changes))
         if mention.options:
             raise InvalidRequest(
                 f"a table of a lake takes no options in SQL: {table.name} has WITH (…), write VERSION AS OF "
@@ -203,9 +210,7 @@ class StatementContext:
             return self.table(TableRef(path=found[1])), AsOf(version=found[2])
         return self.table(mention.ref), mention.as_of or AsOf()
 
-    def _changes(
-        self, table: Table, start: int | datetime | str, end: int | datetime | str | None
-    ) -> DataFrame:
+    def _changes(self, table: Table, start: int | datetime, end: int | datetime | None) -> DataFrame:
         try:
             return table.changes(start, end, spark=self.spark)
         except VersionNotFound as error:
@@ -213,14 +218,29 @@ class StatementContext:
                 error.code = "DELTA_CDC_START_VERSION_AFTER_LATEST"
             raise
 
-    def _feed_bound(self, sql: SqlText) -> int | datetime | str:
+    def _feed_bounds(self, changes: ChangesRange) -> tuple[int | datetime, int | datetime | None]:
+        start = self._feed_bound(
+            changes.start, is_timestamp=changes.is_timestamp, step=int(changes.excludes_start)
+        )
+        if changes.end is None:
+            return start, None
+        return start, self._feed_bound(
+            changes.end, is_timestamp=changes.is_timestamp, step=-int(changes.excludes_end)
+        )
+
+    def _feed_bound(self, sql: SqlText, *, is_timestamp: bool | None, step: int) -> int | datetime:
+        """A version or a moment; with EXCLUSIVE the version, or the millisecond, beside it."""
         found = self.value(sql)
         if isinstance(found, bool) or not isinstance(found, int | datetime | str):
             raise InvalidRequest(
                 f"{sql.text} is neither a version nor a moment: table_changes takes those",
                 code="DELTA_INVALID_CDC_RANGE",
             )
-        return self.moment(sql) if not isinstance(found, int) else found
+        if is_timestamp is False:
+            return self._version_number(found) + step
+        if isinstance(found, int) and not is_timestamp:
+            return found + step
+        return self.moment(sql) + timedelta(milliseconds=step)
 
     def _frame_name(self, number: int) -> str:
         name = f"{_FRAME}{number}"
