@@ -70,7 +70,7 @@ MAINTENANCE: tuple[tuple[str, Command], ...] = (
     ("CONVERT TO DELTA parquet.`/x`", ConvertToDelta(X, "parquet")),
     (
         "CONVERT TO DELTA s.t NO STATISTICS PARTITIONED BY (a INT, b STRING)",
-        ConvertToDelta(TableRef(("s", "t")), None, True, "a INT, b STRING"),
+        ConvertToDelta(TableRef(("s", "t")), None, "a INT, b STRING"),
     ),
     (
         "ANALYZE TABLE t COMPUTE STATISTICS FOR ALL COLUMNS",

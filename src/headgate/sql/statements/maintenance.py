@@ -66,7 +66,6 @@ class ConvertToDelta:
     """A path if one is given, whatever the format."""
     file_format: str | None = None
     """parquet or iceberg, if a path is given."""
-    without_statistics: bool = False
     partition_columns: str | None = None
     """The text between the parentheses."""
 

@@ -105,11 +105,14 @@ def read_generate(reader: StatementReader) -> Command:
 
 
 def read_convert(reader: StatementReader) -> Command:
-    """CONVERT TO DELTA t | parquet.`/x` [NO STATISTICS] [PARTITIONED BY (…)]."""
+    """CONVERT TO DELTA t | parquet.`/x` [NO STATISTICS] [PARTITIONED BY (…)].
+
+    NO STATISTICS spares nothing here: the footers, which have them, are read for the columns anyway.
+    """
     table, file_format = _read_source(reader)
-    without_statistics = reader.accepts("no", "statistics")
+    reader.accepts("no", "statistics")
     columns = reader.group_text() if reader.accepts("partitioned", "by") else None
-    return ConvertToDelta(table, file_format, without_statistics, columns)
+    return ConvertToDelta(table, file_format, columns)
 
 
 def _read_source(reader: StatementReader) -> tuple[TableRef, str | None]:
@@ -196,7 +199,7 @@ MAINTENANCE_ROWS: tuple[StatementRow, ...] = (
         ("convert", "to", "delta"),
         read_convert,
         "CONVERT TO DELTA parquet.`/x` [NO STATISTICS] [PARTITIONED BY (a INT)]",
-        "Makes a table of Parquet files where they are.",
+        "Makes a table of Parquet files where they are; their statistics are taken over in any case.",
         "",
     ),
     StatementRow(
