@@ -61,6 +61,7 @@ def test_files_go_and_come_back(route: str) -> None:
     assert done.metrics["numOfFilesAfterRestore"] == 2
     assert operations(table)[-1] == "RESTORE"
     assert [add.path for add in adds(table, done.version) if add.data_change] == ["a"]
+    assert "numRestoredFiles" in done._repr_html_()
 
 
 @each_route
@@ -142,11 +143,12 @@ def test_one_of_version_and_moment_is_asked_for(asked: dict[str, int]) -> None:
         restore.restore(table, **asked)  # type: ignore[arg-type]
 
 
-def test_a_version_that_is_not_there_cannot_be_restored() -> None:
+@pytest.mark.parametrize("version", [-1, 1])
+def test_a_version_that_is_not_there_cannot_be_restored(version: int) -> None:
     _, table = made("filesystem")
 
     with pytest.raises(VersionNotFound) as refused:
-        restore.restore(table, version=1)
+        restore.restore(table, version=version)
 
     assert refused.value.code == "DELTA_CANNOT_RESTORE_TABLE_VERSION"
 

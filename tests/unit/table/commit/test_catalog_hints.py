@@ -52,6 +52,7 @@ def test_what_the_opening_told_serves_the_first_look_and_only_that(tmp_path: Pat
     assert place.wire.calls == ["tail"]
     for frontier in (first, second):
         assert (frontier.latest, sorted(frontier.held)) == (2, [1, 2])
+        assert frontier.latest_timestamp == frontier.held[Version(2)].in_commit_timestamp
         assert [file.version for file in frontier.expected or ()] == [0]
         assert frontier.version_at is not None
         assert frontier.version_at(frontier.held[Version(1)].in_commit_timestamp) == 1

@@ -10,6 +10,7 @@ from headgate.catalog.catalog import Catalog
 from headgate.catalog.embedded import open_catalog
 from headgate.catalog.ports.commits import TableId, Tail
 from headgate.errors import CatalogUnavailable, CorruptLog, StorageUnavailable
+from headgate.progress import reporting
 from headgate.protocol.actions import Version
 from headgate.protocol.log import file_names
 from headgate.settings import Publish, Settings
@@ -23,6 +24,7 @@ from tests.support.tables import NAME, append_change, create_managed, named_file
 from tests.support.versions import INLINE, STAGED, managed, paths
 from tests.support.waiting import until
 from tests.unit.catalog.ratification.test_catalog_commits import Cut
+from tests.unit.progress.test_reporting import NotedBar, Notes
 
 
 def test_published_files_are_the_ratified_bytes_in_order_and_stay_untouched(tmp_path: Path) -> None:
@@ -276,10 +278,12 @@ def test_many_versions_are_published_in_batches_and_those_before_a_failure_are_r
     found = managed(tmp_path, 10)
     (Path(found.location) / file_names.published_path(Version(7))).write_bytes(b"stray")
 
-    with pytest.raises(CorruptLog, match="version 7"):
+    progress = Notes()
+    with pytest.raises(CorruptLog, match="version 7"), reporting.reporting_to(progress):
         found.opened().publish()
 
     assert found.catalog.tail(found.table_id).published == 6
+    assert progress.bars == [NotedBar("publish versions", 10, done=4, closed=True)]
 
 
 def test_in_the_background_the_catalog_is_asked_once_what_is_to_be_published(tmp_path: Path) -> None:
