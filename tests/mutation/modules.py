@@ -124,7 +124,10 @@ TESTS: dict[str, tuple[str, ...]] = {
         *_ALTERED,
     ),
     "protocol.table_features": ("tests/unit/protocol/test_table_features.py",),
-    "protocol.property_values": ("tests/unit/protocol/test_property_values.py",),
+    "protocol.property_values": (
+        "tests/unit/protocol/test_property_values.py",
+        "tests/unit/protocol/metadata/test_property_rows.py",
+    ),
     "protocol.schema.schema_contents": ("tests/unit/protocol/test_table_features.py",),
     "protocol.file_key": ("tests/unit/protocol/test_file_key.py",),
     "protocol.schema.expression_columns": ("tests/unit/protocol/schema/test_expression_columns.py",),

@@ -168,7 +168,7 @@ def check_readable(protocol: Protocol, metadata: Metadata, *, previews: Collecti
     _check_well_formed(protocol)
     listed = protocol.reader_features or ()
     implied = ("columnMapping",) if protocol.min_reader_version == _COLUMN_MAPPING_READER else ()
-    refused = tuple(name for name in (*listed, *implied) if not _is_supported(name, metadata, reading=True))
+    refused = tuple(name for name in (*listed, *implied) if not _is_supported(name, reading=True))
     if refused:
         raise UnsupportedFeature(
             f"the table needs {', '.join(refused)}, which this version of Headgate cannot read",
@@ -281,7 +281,7 @@ def check_writable(protocol: Protocol, metadata: Metadata) -> None:
     if protocol.min_writer_version > MAX_WRITER_VERSION:
         raise _version_refused(protocol, "write")
     names = tuple(_writer_features(protocol))
-    refused = tuple(name for name in names if not _is_supported(name, metadata, reading=False))
+    refused = tuple(name for name in names if not _is_supported(name, reading=False))
     if refused:
         raise UnsupportedFeature(
             f"the table needs {', '.join(refused)}, which this version of Headgate cannot write; "
@@ -368,12 +368,11 @@ def _writer_features(protocol: Protocol) -> Iterator[str]:
             yield feature.name
 
 
-def _is_supported(name: str, metadata: Metadata, *, reading: bool) -> bool:
+def _is_supported(name: str, *, reading: bool) -> bool:
     feature = _BY_NAME.get(name)
     if feature is None:
         return False
-    able = feature.can_read if reading else feature.can_write
-    return able or not feature.used(metadata)
+    return feature.can_read if reading else feature.can_write
 
 
 def _version_refused(protocol: Protocol, operation: str) -> UnsupportedFeature:

@@ -146,10 +146,11 @@ READERS = {
     "catalogManaged", "catalogOwned-preview", "typeWidening", "typeWidening-preview",
     "variantType", "variantType-preview", "variantShredding", "variantShredding-preview",
 }  # fmt: skip
-OWNERS = {
-    "coordinatedCommits", "coordinatedCommits-preview", "managedCommit-preview", "managed-commit-preview",
-    "managed-commit-dev", "managedCommit", "catalogManaged", "catalogOwned-preview",
+RETIRED = {
+    "coordinatedCommits", "managedCommit-preview", "managed-commit-preview", "managed-commit-dev",
+    "managedCommit",
 }  # fmt: skip
+OWNERS = {*RETIRED, "coordinatedCommits-preview", "catalogManaged", "catalogOwned-preview"}
 REQUIRED = {
     **{key: {"inCommitTimestamp", "vacuumProtocolCheck"} for key in OWNERS},
     **{key: {"domainMetadata"} for key in ("rowTracking", "clustering")},
@@ -457,6 +458,11 @@ def test_a_column_whose_feature_the_protocol_lacks_refuses_reads(
 def test_a_feature_without_the_one_it_requires_refuses_reads(alone: str, feature: str) -> None:
     with pytest.raises(UnsupportedFeature, match=feature):
         table_features.check_readable(protocol(writers=(alone,)), metadata())
+
+
+@pytest.mark.parametrize("retired", sorted(RETIRED))
+def test_an_older_table_may_name_a_retired_feature_alone(retired: str) -> None:
+    table_features.check_readable(protocol(writers=(retired,)), metadata())
 
 
 def deep(levels: int) -> Metadata:

@@ -21,3 +21,5 @@ def test_columns_are_named_by_their_outermost_part_in_lower_case(expression: str
 def test_of_what_cannot_be_parsed_nothing_is_claimed() -> None:
     assert expression_columns.top_level_columns("a >") is None
     assert expression_columns.top_level_columns("(" * 5_000) is None
+    assert expression_columns.top_level_columns("(" * 11 + "a" + ")" * 11) is None
+    assert expression_columns.top_level_columns("NOT " * 5_000 + "a") is None
