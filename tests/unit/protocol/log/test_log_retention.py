@@ -85,6 +85,16 @@ def test_how_far_a_checkpoint_may_be_behind(text: str | None, versions: int) -> 
     assert log_retention.checkpoint_interval(found) == versions
 
 
+def test_numbers_and_intervals_have_two_hundred_characters_at_most() -> None:
+    longest, longer = ("1".rjust(length, "0") for length in (200, 201))
+
+    assert log_retention.checkpoint_interval(metadata(delta_checkpointInterval=longest)) == 1
+    assert log_retention.checkpoint_interval(metadata(delta_checkpointInterval=longer)) == 10
+    assert log_retention.interval_ms(f"{longest[4:]} day") == DAY
+    with pytest.raises(InvalidRequest, match="is no interval"):
+        log_retention.interval_ms(f"{longer[4:]} day")
+
+
 @pytest.mark.parametrize(
     ("text", "length"),
     [
