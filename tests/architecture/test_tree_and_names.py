@@ -6,11 +6,17 @@ import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "headgate"
 MODULES = sorted(SOURCE.rglob("*.py"))
 MOST_MODULES = 16
+LAYERED_FROM = 10
+WITHOUT_LAYERS = (SOURCE / "catalog" / "migrations" / "versions",)
+"""Schemas of the database, each after another, which import none of each other."""
 VAGUE = frozenset({"of", "told", "check", "find", "at", "over"})
 
 
@@ -67,15 +73,41 @@ def test_a_function_is_called_by_more_than_a_preposition() -> None:
     assert vague == []
 
 
-def test_the_layers_inside_every_package_are_checked() -> None:
-    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
-    layered = {
-        module.rpartition(".")[0]
-        for contract in contracts
-        if contract["type"] == "layers"
-        for layer in contract["layers"]
-        for module in layer.split(" | ")
-    }
-    packages = {f"headgate.{path.parent.name}" for path in SOURCE.glob("*/__init__.py")}
+def test_a_contract_about_imports_stands_once() -> None:
+    ids = Counter(contract["id"] for contract in import_contracts())
 
-    assert {"headgate"} | packages <= layered
+    assert {name: n for name, n in ids.items() if n > 1} == {}
+
+
+def test_no_module_of_a_layered_package_can_be_forgotten() -> None:
+    """``exhaustive`` has the check of layers refuse a module that stands in no layer."""
+    assert [contract["id"] for contract in layer_contracts() if not contract.get("exhaustive")] == []
+
+
+def test_the_layers_inside_every_package_are_checked() -> None:
+    """Those of the packages right below ``headgate``, and of each that has ten modules or more."""
+    layered = {container for contract in layer_contracts() for container in contract["containers"]}
+    sizes = Counter(path.parent for path in MODULES if path.name != "__init__.py")
+    large = {folder for folder, n in sizes.items() if n >= LAYERED_FROM and folder not in WITHOUT_LAYERS}
+    packages = {SOURCE, *large, *(path.parent for path in SOURCE.glob("*/__init__.py"))}
+
+    assert {".".join(folder.relative_to(SOURCE.parent).parts) for folder in packages} <= layered
+
+
+@pytest.mark.parametrize("contract_id", ["behind-ports", "no-database"])
+def test_what_is_forbidden_outside_of_the_catalog_is_forbidden_to_all(contract_id: str) -> None:
+    (contract,) = (each for each in import_contracts() if each["id"] == contract_id)
+    outside = {f"headgate.{path.stem}" for path in SOURCE.iterdir() if not path.name.startswith("__")}
+
+    assert outside - {"headgate.catalog"} <= set(contract["source_modules"])
+
+
+def import_contracts() -> list[dict[str, Any]]:  # what TOML has
+    """The contracts about imports, as ``pyproject.toml`` has them."""
+    read = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    contracts: list[dict[str, Any]] = read["tool"]["importlinter"]["contracts"]
+    return contracts
+
+
+def layer_contracts() -> list[dict[str, Any]]:
+    return [contract for contract in import_contracts() if contract["type"] == "layers"]
