@@ -58,9 +58,6 @@ else:
     policies = deferred("headgate.plugins", "policies")
     IntegrityReport = deferred("headgate.table.integrity.check", "IntegrityReport")
 
-_REGISTERED = "headgate.registration.registered_lakes"
-_SQL, _DOORS = "headgate.sql.run.run", "headgate.sql.session.doors"
-
 
 @dataclass(frozen=True, slots=True)
 class LakeAddress:
@@ -185,8 +182,8 @@ class Lake:
 
             lake.register(spark)
         """
-        load_face(_REGISTERED, "register")(spark, self, name)
-        load_face(_DOORS, "open_doors")(spark)
+        load_face("register")(spark, self, name)
+        load_face("open_doors")(spark)
 
     def sql(
         self,
@@ -202,7 +199,7 @@ class Lake:
 
             lake.sql("SELECT * FROM sales.orders WHERE id = :id", {"id": 7}, spark=spark).show()
         """
-        found: DataFrame = load_face(_SQL, "run")(self, text, args, frames, spark)
+        found: DataFrame = load_face("run_sql")(self, text, args, frames, spark)
         return found
 
     def unregister(self, spark: SparkSession) -> None:
@@ -210,7 +207,7 @@ class Lake:
 
         lake.unregister(spark)
         """
-        load_face(_REGISTERED, "unregister")(spark, self)
+        load_face("unregister")(spark, self)
 
     create_table = delegate(_creation, TableCreation.create_table)
     write = delegate(_creation, TableCreation.write)

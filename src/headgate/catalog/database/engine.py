@@ -15,18 +15,18 @@ from enum import Enum, auto
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import URL, Connection, Engine, RootTransaction, create_engine, event, inspect
 from sqlalchemy.exc import DataError, DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from headgate import tracing
-from headgate.calls.faces import load_face
 from headgate.catalog.database import failures, private_files
 from headgate.catalog.database.kept_connections import MOST_KEPT, EngineConnections
 from headgate.catalog.database.sqlite_group_fsync import GroupFsync, NotDurable
 from headgate.catalog.database.sqlite_write_queue import WriteQueue
+from headgate.deferred import deferred
 from headgate.errors import (
     CatalogUnavailable,
     CommitUnknown,
@@ -35,12 +35,16 @@ from headgate.errors import (
     UnsupportedFeature,
 )
 
+if TYPE_CHECKING:
+    from headgate.catalog.database import schema_upgrade
+else:
+    schema_upgrade = deferred("headgate.catalog.database", "schema_upgrade")
+
 _BUSY_SECONDS, _TURN_SECONDS = 60, 30
 _LOCK_POLL_SECONDS = (0.0005, 0.003)
 _ANY_READ = "SELECT 1 FROM sqlite_master LIMIT 1"
 NEWEST_REVISION = "0011"
 """The schema that the newest of ``catalog/migrations`` makes, known without loading any."""
-_UPGRADE = "headgate.catalog.database.schema_upgrade"
 _REVISIONS = "alembic_version"
 _SCHEMA_QUERY = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?"
 
@@ -194,7 +198,7 @@ class Database:
         current = self.revision()
         if current == NEWEST_REVISION:
             return
-        if current is not None and not load_face(_UPGRADE, "is_known_revision")(current):
+        if current is not None and not schema_upgrade.is_known_revision(current):
             raise UnsupportedFeature(
                 f"the catalog's database has the schema {current} of a newer release of Headgate: upgrade "
                 "Headgate here too",
@@ -202,7 +206,7 @@ class Database:
             )
         with self.writing() as connection:
             prepare(connection)
-            load_face(_UPGRADE, "upgrade")(connection)
+            schema_upgrade.upgrade(connection)
 
     def close(self) -> None:
         """Give the connections back."""

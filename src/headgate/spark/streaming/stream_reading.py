@@ -27,8 +27,6 @@ else:
     check_not_refused = deferred("headgate.spark.streaming.read_option_rows", "check_not_refused")
     StreamReadKwargs = deferred("headgate.spark.streaming.read_stream_options", "StreamReadKwargs")
 
-_PYTHON_SOURCE = "headgate.data_source.table_frames"
-
 
 @dataclass(frozen=True, slots=True)
 class StreamReading:
@@ -57,9 +55,7 @@ class StreamReading:
             return stream_source.read_stream(session, self.opened, asked)
         if asked.schema_tracking_location is not None:
             check_not_refused("schemaTrackingLocation")
-        found: Any = load_face(_PYTHON_SOURCE, "stream_frame")(
-            session, self.opened, self.found_again().sent(), asked
-        )
+        found: Any = load_face("stream_frame")(session, self.opened, self.found_again().sent(), asked)
         return _as_frame(found)
 
 

@@ -13,20 +13,23 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from headgate.calls.faces import load_face
+from headgate.deferred import deferred
 from headgate.registration import registered_lakes
 from headgate.spark.session import kind
 from headgate.sql.run import spark_methods
 from headgate.sql.session import builder_calls, named_tables
 
+if TYPE_CHECKING:
+    from headgate.sql.run.run import run_in_session
+else:
+    run_in_session = deferred("headgate.sql.run.run", "run_in_session")  # it brings a parser
+
 Method = Callable[..., Any]
 Wrapping = Callable[[Method], Method]
-_RUN = "headgate.sql.run.run"
-"""It brings a parser, for which only who speaks SQL waits."""
 
 
 def open_doors(spark: SparkSession) -> None:
@@ -42,7 +45,7 @@ def _sql(method: Method) -> Method:
     def sql(self: SparkSession, sqlQuery: str, args: Any = None, **kwargs: Any) -> DataFrame:  # noqa: N803
         if not isinstance(sqlQuery, str) or not registered_lakes.registered_lakes(self):
             return method(self, sqlQuery, args, **kwargs)  # type: ignore[no-any-return]
-        return load_face(_RUN, "run_in_session")(self, sqlQuery, args, kwargs)  # type: ignore[no-any-return]
+        return run_in_session(self, sqlQuery, args, kwargs)
 
     return sql
 
