@@ -16,6 +16,7 @@ from headgate.arrow.read.file_columns import StoredColumns
 from headgate.errors import FileDamaged, ObjectNotFound, StorageError
 from headgate.protocol import relative_paths
 from headgate.protocol.log.deletion_vectors import DeletedRows
+from headgate.protocol.schema import file_fields
 from headgate.protocol.schema.types import Field
 from headgate.storage.local import LocalStore
 from headgate.storage.range_file import RangeFile
@@ -83,11 +84,12 @@ class _OpenFile:
         self._reader = reader
         self._file = file
         self._parquet = _translated(file.path, lambda: _open(reader, file))
-        schema = self._parquet.schema_arrow
-        reader.stored.check_ids(schema, file.path)
-        columns = list(schema)
+        columns = list(self._parquet.schema_arrow)
+        file_fields.check_field_ids(columns, reader.stored.mode, file.path)
         self._places = {
-            field.name: None if reader.stored.is_partition(field) else reader.stored.place(field, columns)
+            field.name: None
+            if reader.stored.is_partition(field)
+            else reader.stored.place(field, columns, file.path)
             for field in reader.wanted
         }
         chosen = sorted({place for place in self._places.values() if place is not None})

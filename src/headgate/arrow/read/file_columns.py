@@ -8,21 +8,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
 
 from headgate.arrow import arrow_types, char_varchar, column_fit
 from headgate.arrow.arrow_types import NEEDS_SPARK
-from headgate.errors import CorruptLog, UnsupportedFeature
+from headgate.errors import UnsupportedFeature
 from headgate.protocol import property_values
 from headgate.protocol.actions import Metadata
-from headgate.protocol.schema import column_mapping, partition_values
+from headgate.protocol.schema import column_mapping, file_fields, partition_values
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.column_mapping import ColumnMappingMode
 from headgate.protocol.schema.types import DataType, Field, Primitive, Struct, describe_type
 
-_FIELD_ID = b"PARQUET:field_id"
 _EPOCH = datetime(1970, 1, 1)
 _INTEGERS = ("byte", "short", "integer", "long")
 
@@ -39,32 +39,9 @@ class StoredColumns:
         """Whether a column has one value per file, which is in the log."""
         return field.name.lower() in self.partitioned_by
 
-    def place(self, field: Field, file: Sequence[pa.Field]) -> int | None:
-        """Where a column, or a part of one, is among those that a file has."""
-        number = column_mapping.field_id(field) if self.mode is ColumnMappingMode.ID else None
-        if number is not None:
-            wanted = str(number).encode()
-            found = [at for at, part in enumerate(file) if (part.metadata or {}).get(_FIELD_ID) == wanted]
-        else:
-            name = column_mapping.physical_name(field, self.mode)
-            found = [at for at, part in enumerate(file) if part.name == name]
-            found = found or [at for at, part in enumerate(file) if part.name.lower() == name.lower()]
-        if len(found) > 1:
-            raise CorruptLog(
-                f"a data file has column {field.name!r} of the table {len(found)} times",
-                code="DELTA_DUPLICATE_COLUMNS_FOUND",
-            )
-        return found[0] if found else None
-
-    def check_ids(self, file: pa.Schema, path: str) -> None:
-        """Refuse a file without field ids where columns are found by these."""
-        if self.mode is ColumnMappingMode.ID and not any(_FIELD_ID in (part.metadata or {}) for part in file):
-            raise UnsupportedFeature(
-                f"the table finds its columns by field ids, and the data file {path} has none: "
-                "have its writer rewrite the file",
-                code="DELTA_UNSUPPORTED_FEATURES_FOR_READ",
-                features=("columnMapping",), operation="read",
-            )  # fmt: skip
+    def place(self, field: Field, file: Sequence[pa.Field], path: str) -> int | None:
+        """Where a column, or a part of one, is among those that the file at ``path`` has."""
+        return file_fields.find_field(field, file, self.mode, path)
 
     def constant(self, field: Field, values: Mapping[str, str | None], count: int) -> pa.ChunkedArray:
         """A partition column of a file with ``count`` rows and these partition values."""
@@ -78,7 +55,9 @@ class StoredColumns:
     def fitted(self, column: pa.ChunkedArray, field: Field, path: str) -> pa.ChunkedArray:
         """A column of a file in the type of the table."""
         try:
-            return char_varchar.pad(column_fit.fit_column(column, field, self.place), field)
+            return char_varchar.pad(
+                column_fit.fit_column(column, field, partial(self.place, path=path)), field
+            )
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as exc:
             raise UnsupportedFeature(
                 f"column {field.name!r} is {column.type} in the data file {path}, which cannot be read as "

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from headgate.errors import CorruptLog, ObjectNotFound, UnsupportedFeature
-from headgate.protocol.schema import column_mapping, schema_contents
+from headgate.errors import ObjectNotFound
+from headgate.protocol.schema import column_mapping, file_fields, schema_contents
 from headgate.protocol.schema.column_mapping import ColumnMappingMode
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
 from headgate.spark.parquet import file_schema, footers
@@ -24,7 +24,6 @@ from headgate.table.read import file_paths
 
 VOID = Primitive("void")
 _READERS = 16
-_FIELD_ID = b"PARQUET:field_id"
 _INTEGERS = {8: "byte", 16: "short", 32: "integer", 64: "long"}
 
 
@@ -106,46 +105,20 @@ def _schema(table: OpenedTable, path: str, size: int) -> pa.Schema | None:
 
 def file_layout(columns: ScanColumns, file: pa.Schema, path: str) -> Struct:
     """The layout of a file with this schema."""
-    by_id = columns.mode is ColumnMappingMode.ID
-    if by_id and not any(_FIELD_ID in (field.metadata or {}) for field in file):
-        raise UnsupportedFeature(
-            f"the table finds its columns by field ids, and the data file {path} has none: "
-            "have its writer rewrite the file",
-            code="DELTA_UNSUPPORTED_FEATURES_FOR_READ",
-            features=("columnMapping",), operation="read",
-        )  # fmt: skip
+    file_fields.check_field_ids(file, columns.mode, path)
     return columns.layout(_struct(columns.schema.fields, list(file), columns.mode, path))
 
 
 def _struct(fields: Sequence[Field], file: Sequence[pa.Field], mode: ColumnMappingMode, path: str) -> Struct:
     parts = []
     for field in fields:
-        found = _find_field(field, file, mode, path)
+        place = file_fields.find_field(field, file, mode, path)
         parts.append(
             Field(column_mapping.physical_name(field, mode), VOID)
-            if found is None
-            else Field(found.name, _type(field.type, found.type, mode, path))
+            if place is None
+            else Field(file[place].name, _type(field.type, file[place].type, mode, path))
         )
     return Struct(tuple(parts))
-
-
-def _find_field(
-    field: Field, file: Sequence[pa.Field], mode: ColumnMappingMode, path: str
-) -> pa.Field | None:
-    number = column_mapping.field_id(field) if mode is ColumnMappingMode.ID else None
-    if number is not None:
-        wanted = str(number).encode()
-        found = [part for part in file if (part.metadata or {}).get(_FIELD_ID) == wanted]
-    else:
-        name = column_mapping.physical_name(field, mode)
-        found = [part for part in file if part.name == name]
-        found = found or [part for part in file if part.name.lower() == name.lower()]
-    if len(found) > 1:
-        raise CorruptLog(
-            f"the data file {path} has column {field.name!r} of the table {len(found)} times",
-            code="DELTA_DUPLICATE_COLUMNS_FOUND",
-        )
-    return found[0] if found else None
 
 
 def _type(wanted: DataType, found: pa.DataType, mode: ColumnMappingMode, path: str) -> DataType:
