@@ -146,5 +146,7 @@ LAYOUT_TASKS: Sequence[LayoutTask] = (OPTIMIZE, CLUSTER, PURGE)
 def due_reason(order: LayoutTask, found: TableLayout, thresholds: Thresholds) -> str | None:
     """Why the work is due, in words; None if it is not."""
     threshold = getattr(thresholds, order.threshold)
-    measured = order.measure(found) if threshold is not None else 0
-    return order.says.format(measured) if threshold is not None and measured >= threshold else None
+    if threshold is None:
+        return None
+    measured = order.measure(found)
+    return order.says.format(measured) if measured >= threshold else None

@@ -56,6 +56,20 @@ OPERATIONS: dict[str, tuple[Mapping[str, object], str, str]] = {
         "3 inserted, 5 updated",
         "2 added, 1 removed",
     ),
+    "MERGE, by deletion vectors": (
+        {
+            "numTargetRowsDeleted": "4",
+            "numTargetDeletionVectorsAdded": "2",
+            "numTargetDeletionVectorsUpdated": "1",
+        },
+        "4 deleted",
+        "2 marked, 1 marked again",
+    ),
+    "MERGE that changed nothing, and says so of everything": (
+        {"numTargetRowsInserted": "0", "numTargetRowsUpdated": "0"},
+        "0 inserted",
+        "",
+    ),
     "OPTIMIZE": ({"numAddedFiles": "1", "numRemovedFiles": "8"}, "", "1 added, 8 removed"),
     "RESTORE": ({"numRestoredFiles": "2", "numRemovedFiles": "1"}, "", "2 restored, 1 removed"),
     "CONVERT": ({"numConvertedFiles": "12"}, "", "12 converted"),
@@ -70,6 +84,9 @@ OPERATIONS: dict[str, tuple[Mapping[str, object], str, str]] = {
         "",
     ),
     "a number without end": ({"numDeletedRows": "9" * 10_000}, "", ""),
+    "the largest number": ({"numDeletedRows": "9" * 19}, f"{'9' * 19} deleted", ""),
+    "a number that is larger": ({"numDeletedRows": "1" * 20}, "", ""),
+    "digits of another script": ({"numDeletedRows": "\u0663"}, "", ""),
 }
 
 
