@@ -73,6 +73,7 @@ def test_mapped_columns_are_clustered_and_counted_by_physical_names() -> None:
 
     assert clustering.physical_columns(["S.x"], mapped) == (("ps", "px"),)
     assert indexed_columns.indexed_paths(mapped) == {("ps", "px")}
+    assert clustering.logical_names([("ps", "px"), ("gone",)], mapped) == ("s.x", "gone")
 
 
 @pytest.mark.parametrize(
@@ -100,6 +101,13 @@ def test_clusterings_that_cannot_be(
         clustering.physical_columns(names, metadata(SCHEMA, *partition_by, **properties))
 
     assert caught.value.code == code
+
+
+def test_a_column_that_cannot_be_clustered_by_is_named() -> None:
+    with pytest.raises(
+        InvalidRequest, match=r"'s\.y' is struct<z: string>, of which there are no statistics"
+    ):
+        clustering.physical_columns(["S.Y"], metadata())
 
 
 def test_clusterings_that_can_be() -> None:
