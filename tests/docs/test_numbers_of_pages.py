@@ -7,6 +7,7 @@ ROOT = Path(__file__).parents[2]
 ROW = re.compile(r"^\| `(\w+)` \| ([^|]+) \| ([^|]+) \| ([^|]+) \|", re.MULTILINE)
 MEASURED = set(ROW.findall((ROOT / "benchmarks" / "README.md").read_text()))
 PAGE = (ROOT / "docs" / "how-to" / "size-and-tune.md").read_text()
+COMPARISON = (ROOT / "docs" / "explanation" / "comparison.md").read_text()
 
 
 def test_the_page_on_sizes_has_the_newest_numbers_and_no_others() -> None:
@@ -21,3 +22,10 @@ def test_no_other_part_of_the_page_has_a_ratio() -> None:
     rest = PAGE.partition("\nWhat follows from them:\n")[2]
 
     assert re.findall(r"\d(?:×| times\b)", rest) == []
+
+
+def test_the_ratios_of_the_comparison_were_measured() -> None:
+    named = re.findall(r"\d[\d,.]*×", COMPARISON)
+
+    assert len(named) >= 4
+    assert [ratio for ratio in named if ratio not in {each for row in MEASURED for each in row}] == []

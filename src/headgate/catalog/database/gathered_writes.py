@@ -2,8 +2,8 @@
 on hearing it at once, and saying it again changes nothing.
 
 A background publisher sees to the tables of a burst one after another. On SQLite, where writers queue for one
-lock, each of its writes would take a turn among those who commit; so while it ``gathers`` they are kept, and
-done in one transaction for many tables:
+lock, each of its writes would take a turn among those who commit; so while it is ``gathering`` they are kept,
+and done in one transaction for many tables:
 
     with writes.gathering():
         writes.run(orders, raise_watermark)      kept

@@ -6,7 +6,7 @@
     follower.new_lines()                  those of versions that were committed since
 
 A commit that takes rows away is refused by name, unless it is to be passed over; changed rows are told by a
-change data feed, which Spark reads (``changed_lines``).
+change data feed, which Spark reads (``ChangeFollower``).
 """
 
 from collections.abc import Callable, Iterator

@@ -101,7 +101,7 @@ def json_depth(text: str) -> int:
 
 
 def is_too_deep(text: str) -> bool:
-    """Whether it is nested more than ``DEEPEST`` levels."""
+    """Whether it is nested more than ``MAX_JSON_DEPTH`` levels."""
     return text.count("{") + text.count("[") > MAX_JSON_DEPTH and json_depth(text) > MAX_JSON_DEPTH
 
 

@@ -2,7 +2,7 @@
 
 A DataFrame of edits has a row for each: position and index of the row it is about (null for a new
 one), its kind, the columns of the table as they will be, and if a change feed asks, as they were.
-What is not a column of the table has the names of ``Target.own``.
+What is not a column of the table has the names of ``DmlTarget.own``.
 """
 
 from collections.abc import Callable, Iterable, Mapping

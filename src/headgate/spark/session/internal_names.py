@@ -38,7 +38,7 @@ class InternalNames:
     row_id: str
     row_commit_version: str
     kind: str
-    """What is to be done with a row; see ``Kind`` in ``edits``."""
+    """What is to be done with a row; see ``EditKind`` in ``edits``."""
     before: str
     clause: str
     source_row: str

@@ -2,7 +2,7 @@
 
 In the background one thread does it for every table of a lake, when the commits of this process pause,
 so that a burst to many tables is not slowed down by its own publishing: at the latest once two seconds
-have passed (fifty times ``publish_quiet_seconds``), or ``publish_batch`` commits. Of several processes that
+have passed (ten times ``publish_quiet_seconds``), or ``publish_batch`` commits. Of several processes that
 commit to one table, only the last committer publishes, so they do not do each other's work; each
 ``publish_batch``-th version is published at once by whoever committed it. Whoever commits a
 version that is a multiple of the table's checkpoint interval sees to the checkpoint.
