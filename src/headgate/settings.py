@@ -12,7 +12,7 @@ class Publish(Enum):
     NOW = "now"
     """Before the commit returns."""
     ON_DEMAND = "on-demand"
-    """Only when asked, by ``table.publish()`` or ``headgate publish``."""
+    """Only when asked, by ``table.publish()`` or ``headgate table publish``."""
 
 
 @dataclass(frozen=True, slots=True)

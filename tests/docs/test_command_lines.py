@@ -11,10 +11,14 @@ import pytest
 from typer.main import get_command
 
 from headgate.cli.main import app
+from headgate.cli.nouns import OLDER_NAMES
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 _BLOCK = re.compile(r"^```(?:sh|bash|)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+_OLDER = re.compile(rf"\bheadgate ({'|'.join({row.name for row in OLDER_NAMES} - {'serve'})})\b")
+"""Names of before there were nouns; ``headgate serve`` is what everybody calls the server."""
+_TELLING_OF_THEM = frozenset({"CHANGELOG.md", "command-line.md"})
 _OPERATORS = frozenset({"|", ">", "||", "&&", "2>"})
 
 
@@ -46,3 +50,10 @@ def test_a_command_line_of_a_page_is_taken(page: str, words: tuple[str, ...]) ->
 
 def test_pages_have_command_lines() -> None:
     assert len(LINES) >= 20
+
+
+def test_nobody_is_advised_an_older_name_of_a_command() -> None:
+    modules = sorted((ROOT / "src" / "headgate").rglob("*.py"))
+    read = [path for path in (*PAGES, *modules) if path.name not in _TELLING_OF_THEM]
+
+    assert [(path.name, found) for path in read for found in _OLDER.findall(path.read_text())] == []

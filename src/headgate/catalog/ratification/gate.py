@@ -170,7 +170,7 @@ def _foreign_txn_error(proposal: Proposal) -> CommitRefused:
 def _over_quota_error(principal: Principal, limit: int) -> TooManyUnpublished:
     return TooManyUnpublished(
         f"{limit} commits of {principal} to this table wait to be published, which is as many as may: "
-        "publish them with table.publish() or headgate publish, and try again; lake.limit_unpublished(…) "
-        "sets the limit",
+        "publish them with table.publish() or headgate table publish, and try again; "
+        "lake.limit_unpublished(…) sets the limit",
         principal=str(principal), limit=limit,
     )  # fmt: skip

@@ -356,8 +356,8 @@ def _publish_first_error(head: TableHead, limits: UnpublishedLimits) -> TooManyU
     return TooManyUnpublished(
         f"{head.latest - head.published} ratified commits, {head.unpublished_bytes} bytes, wait to be "
         f"published, and the limit is {limits.commits} commits or {limits.bytes} bytes, because each slows "
-        "down every reader; nothing was committed: publish them with table.publish() or headgate publish, "
-        "and try again. Settings(unpublished_commits=…, unpublished_bytes=…) is the limit",
+        "down every reader; nothing was committed: publish them with table.publish() or headgate table "
+        "publish, and try again. Settings(unpublished_commits=…, unpublished_bytes=…) is the limit",
         latest=head.latest, published=head.published, limit=limits.commits,
     )  # fmt: skip
 
