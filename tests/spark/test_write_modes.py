@@ -22,7 +22,8 @@ from headgate.errors import (
     TableExists,
 )
 from headgate.protocol.actions import AddFile, RemoveFile
-from headgate.spark.data_files import write_options
+from headgate.spark.data_files import option_rows
+from headgate.spark.data_files.option_rows import WriteKind
 from headgate.spark.data_files.write_options import AUTO_MERGE, USER_METADATA
 from tests.spark.test_write import before_commit, data_files, live_files
 from tests.support import rows
@@ -251,7 +252,7 @@ def test_an_application_writes_a_batch_once(spark: SparkSession, table: Table) -
     assert table.append(more, txn=("other", 0)) == 4
     assert table.log.snapshot().state.txns["loader"].version == 5
     with pytest.raises(InvalidRequest, match="txnAppId"):
-        write_options.from_writer_options({"TXNappID": "loader"})
+        option_rows.parse({"TXNappID": "loader"}, WriteKind.APPEND)
 
 
 def test_what_the_user_says_is_in_the_history(spark: SparkSession, table: Table) -> None:

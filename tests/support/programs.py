@@ -6,7 +6,7 @@ whether it saw what it should have seen.
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import msgspec
 
@@ -122,7 +122,9 @@ class Bench:
         reads = ReadRecorder()
         actions = tuple(self._actions(name, program, base, reads))
         operation = Operation(program.kind.upper(), changes_data=program.kind != "tidy")
-        return Change(operation, actions, reads.freeze(), skip_if_empty=True)
+        applications = frozenset(each.app_id for each in actions if isinstance(each, AppTransaction))
+        read = replace(reads.freeze(), app_ids=applications)
+        return Change(operation, actions, read, skip_if_empty=True)
 
     def _actions(self, name: str, program: Program, base: Snapshot, reads: ReadRecorder) -> Iterable[Action]:
         match program.kind:
@@ -147,7 +149,7 @@ class Bench:
                     yield from (RemoveFile(path=path, data_change=True) for path in files)
                 yield self._added(name, program.target, (_saw(name, tokens),))
             case _:
-                last = reads.app_transaction(base.state, "app")
+                last = base.state.txns.get("app")
                 number = last.version if last else 0
                 yield AppTransaction(app_id="app", version=number + 1)
                 yield self._added(name, program.target, (f"{name}#{number}",))

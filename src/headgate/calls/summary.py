@@ -1,4 +1,4 @@
-"""How does an object show itself to a person? As one line, as a few lines of text, or as HTML of a notebook.
+"""How does an object show itself to a person? As one line, or as HTML of a notebook.
 
     Summary("Table s.orders", (("version", "3"),), (Grid("columns", ("name", "type"), (("id", "long"),)),))
 
@@ -6,7 +6,7 @@ is a value without any look. Names and comments are other people's words, so eve
 text: what would act on a terminal or in a page is spelled out, and what looks like a credential is masked.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from html import escape
 from itertools import islice
@@ -74,17 +74,6 @@ def metrics_summary(kind: str, version: int, metrics: Mapping[str, int]) -> Summ
     return Summary(kind, (("version", str(version)), *counted))
 
 
-def to_text(summary: Summary) -> str:
-    """The summary in lines, for a terminal."""
-    lines = [plain(summary.title)]
-    facts = [(plain(name), plain(value)) for name, value in summary.facts if value]
-    width = max((len(name) for name, _ in facts), default=0)
-    lines += [f"  {name:{width}}  {value}" for name, value in facts]
-    for grid in summary.grids:
-        lines += ["", *_grid_lines(grid)]
-    return "\n".join(lines)
-
-
 def to_html(summary: Summary) -> str:
     """The summary as HTML, which has no script, no style sheet and no link."""
     parts = [f"<div><strong>{_text(summary.title)}</strong>"]
@@ -105,19 +94,6 @@ def html_or_line(summarize: Callable[[], Summary], line: str) -> str:
         return to_html(summarize())
     except Exception as failure:  # looking at an object must not fail, whoever does not answer
         return f"<pre>{_text(line)}</pre><p>{_text(f'{type(failure).__name__}: {failure}')}</p>"
-
-
-def _grid_lines(grid: Grid) -> Sequence[str]:
-    shown = [tuple(map(plain, row)) for row in (grid.columns, *islice(grid.rows, _MOST_ROWS))]
-    widths = [max(map(len, cells)) for cells in zip(*shown, strict=True)]
-    return [
-        plain(grid.title),
-        *(
-            "  " + "  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
-            for row in shown
-        ),
-        *(f"  {note}" for note in _left_out(grid)),
-    ]
 
 
 def _grid_html(grid: Grid) -> str:

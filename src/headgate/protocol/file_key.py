@@ -45,7 +45,7 @@ def canonical_path(path: str) -> str:
 
 
 def deletion_vector_id(vector: DeletionVector | None) -> str | None:
-    """What tells a deletion vector from the others of its file (spec: derived-fields)."""
+    """What tells a deletion vector from others of its file: its descriptor (P46, spec: derived-fields)."""
     if vector is None:
         return None
     offset = "" if vector.offset is None else f"@{vector.offset}"

@@ -42,13 +42,6 @@ def test_a_text_without_tables_of_the_lake_comes_back_unchanged() -> None:
     assert parse_statement(text).whole.replaced(lake_frame) == text
 
 
-def test_question_marks_go_with_the_table_they_belong_to() -> None:
-    whole = parse_statement("SELECT ? FROM lake.t VERSION AS OF ? WHERE a = ?").whole
-
-    assert whole.kept_positions(lake_frame) == (0, 2)
-    assert whole.kept_positions(lambda _: None) == (0, 1, 2)
-
-
 def test_two_texts_keep_what_they_mention_when_one_follows_the_other() -> None:
     first = parse_statement("SELECT * FROM a.b WHERE c = :d").whole
     second = parse_statement("SELECT e.f.g FROM e.f WHERE h = ?").whole

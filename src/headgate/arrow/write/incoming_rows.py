@@ -43,11 +43,6 @@ def is_pandas(rows: object) -> bool:
     return kind.__module__.partition(".")[0] == "pandas" and kind.__name__ == "DataFrame"
 
 
-def is_dicts(rows: object) -> bool:
-    """Whether it is a list of dicts."""
-    return isinstance(rows, list | tuple) and all(isinstance(row, Mapping) for row in rows)
-
-
 def _from_pandas(rows: Any) -> pa.Table:
     try:
         return pa.Table.from_pandas(rows, preserve_index=False).replace_schema_metadata(None)

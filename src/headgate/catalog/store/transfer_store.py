@@ -51,12 +51,15 @@ transfers = Table(
     Index("transfers_by_name", "schema_name", "table_name"),
 )
 _UNDER_WAY = transfers.c.phase != TransferPhase.GONE.value
-_CLAIMED = select(transfers.c.table_id).where(
-    transfers.c.schema_name == bindparam("schema"),
-    transfers.c.table_name == bindparam("table"),
-    transfers.c.phase == TransferPhase.CLAIMED.value,
+NAME_IS_CLAIMED = (
+    select(transfers.c.table_id)
+    .where(
+        transfers.c.schema_name == bindparam("schema"),
+        transfers.c.table_name == bindparam("table"),
+        transfers.c.phase == TransferPhase.CLAIMED.value,
+    )
+    .exists()
 )
-NAME_IS_CLAIMED = _CLAIMED.exists()
 """Whether a table is on its way in that is to have the name, or was."""
 
 
@@ -72,11 +75,6 @@ def transfers_under_way(db: Connection, name: TableName | None = None) -> tuple[
     if name is not None:
         query = query.where(transfers.c.schema_name == name.schema, transfers.c.table_name == name.table)
     return tuple(_transfer(row) for row in db.execute(query))
-
-
-def is_name_claimed(db: Connection, name: TableName) -> bool:
-    """Whether a table is on its way in that is to have this name, or was."""
-    return db.execute(_CLAIMED, {"schema": name.schema, "table": name.table}).first() is not None
 
 
 def is_schema_claimed(db: Connection, schema: str) -> bool:

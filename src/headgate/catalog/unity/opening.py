@@ -6,8 +6,6 @@ its own API. Which of the two APIs of Unity Catalog the server has is found out 
 
 from urllib.parse import unquote
 
-import msgspec
-
 from headgate.catalog.ports.catalog import LakeCatalog
 from headgate.catalog.rest.opening import check_token_is_safe, split_address
 from headgate.catalog.rest.transport import HttpTransport
@@ -23,13 +21,6 @@ from headgate.clock import SystemWorld
 from headgate.errors import InvalidRequest
 
 _PREFIX = "uc+"
-
-
-class ServerConfig(msgspec.Struct, rename="kebab"):
-    """What a server with the Delta API says of itself."""
-
-    endpoints: tuple[str, ...] = ()
-    protocol_version: str = PROTOCOL_VERSION
 
 
 def open_unity(target: CatalogTarget) -> LakeCatalog:

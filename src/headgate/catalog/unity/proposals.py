@@ -5,7 +5,6 @@ with an error. So nothing is concluded from how a repetition is answered: the ta
 at and after the version that was proposed are read. The one with our transaction's id is ours.
 """
 
-import logging
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -31,7 +30,6 @@ from headgate.protocol.actions import Commit, CommitInfo, EpochMillis, TxnId, Ve
 from headgate.protocol.log import codec, file_names
 from headgate.storage.store import Store
 
-_LOG = logging.getLogger(__name__)
 _CONFLICT = 409
 
 

@@ -30,7 +30,6 @@ from pyroaring import BitMap, BitMap64, FrozenBitMap64
 from headgate.errors import CorruptLog
 from headgate.protocol import relative_paths
 from headgate.protocol.actions import DeletionVector
-from headgate.protocol.file_key import canonical_path
 
 _FILE_VERSION = 1
 _PORTABLE = 1681511377
@@ -142,19 +141,6 @@ def is_vector_file(path: str) -> bool:
     return _FILE_NAME.fullmatch(unquote(path).rpartition("/")[2]) is not None
 
 
-def vector_identity(vector: DeletionVector, location: str) -> str:
-    """What tells stored vectors apart, however a descriptor spells their place.
-
-    Only for comparing objects: files of the log are reconciled by the descriptor itself (P46).
-    """
-    match vector_location(vector):
-        case InlineVector():
-            return f"i{vector.path_or_inline_dv}"
-        case StoredVector(path, offset, absolute):
-            place = canonical_path(path) if absolute else f"{canonical_path(location)}/{path}"
-            return f"{place}@{offset}"
-
-
 def parse_inline(vector: DeletionVector) -> DeletedRows:
     """The rows of a vector that lies in the log."""
     return _check_cardinality(
@@ -192,11 +178,6 @@ def parse_stored(vector: DeletionVector, content: bytes) -> DeletedRows:
             "DELTA_DELETION_VECTOR_CHECKSUM_MISMATCH",
         )
     return _check_cardinality(_parse_bitmap(data, label), vector, label)
-
-
-def serialized_size(deleted: DeletedRows) -> int:
-    """How long a vector of these rows is."""
-    return len(_serialize(deleted))
 
 
 def encode_inline(deleted: DeletedRows) -> DeletionVector:

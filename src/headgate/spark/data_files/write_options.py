@@ -1,6 +1,6 @@
 """What is asked of one write? The options of ``option_rows``, as a value that does not contradict itself."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypedDict
 
@@ -12,7 +12,7 @@ from headgate.protocol import property_values
 from headgate.protocol.domains.rules import SINCE_WITHOUT_DOMAINS, DomainSettings
 from headgate.spark.calls import arguments
 from headgate.spark.data_files import data_file_writer, option_rows
-from headgate.spark.data_files.option_rows import DYNAMIC, STATIC, WriteKind
+from headgate.spark.data_files.option_rows import DYNAMIC, STATIC
 
 if TYPE_CHECKING:
     from headgate.spark.data_files.epoch_metrics import Epoch
@@ -124,17 +124,6 @@ def from_kwargs(asked: WriteKwargs) -> WriteOptions:
     """The options of these keyword arguments."""
     known = arguments.take_options(asked, WriteKwargs, "a write")
     return WriteOptions(**known)
-
-
-def from_writer_options(options: Mapping[str, str], *, besides: Collection[str] = ()) -> WriteOptions:
-    """The options of a DataFrame writer, by Delta's names in any case; unknown ones are refused.
-
-    Those that the caller looks at itself are named by ``besides``.
-    """
-    return WriteOptions(**option_rows.parse(options, *_WRITES, besides=besides))
-
-
-_WRITES = (WriteKind.APPEND, WriteKind.OVERWRITE, WriteKind.CREATE)
 
 
 @dataclass(frozen=True, slots=True)

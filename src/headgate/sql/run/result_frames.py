@@ -13,7 +13,6 @@ Columns = Sequence[tuple[str, pa.DataType]]
 TEXT, COUNT, FLAG = pa.string(), pa.int64(), pa.bool_()
 
 AFFECTED: Columns = (("num_affected_rows", COUNT),)
-INSERTED: Columns = (("num_affected_rows", COUNT), ("num_inserted_rows", COUNT))
 VACUUMED: Columns = (("path", TEXT),)
 CLONED: Columns = (
     ("source_table_size", COUNT),

@@ -147,16 +147,6 @@ class SqlText:
         ]
         return _edited(self.text, sorted(edits), is_template=is_template)
 
-    def kept_positions(self, frame_name: Callable[[TableMention], str | None]) -> tuple[int, ...]:
-        """Which of the statement's ``?`` are still there when the mentions that get a name are replaced."""
-        gone = [(mention.start, mention.end) for mention in self._frames(frame_name)]
-        return tuple(
-            found.parameter.position
-            for found in self.parameters
-            if found.parameter.position is not None
-            and not any(start <= found.start < end for start, end in gone)
-        )
-
     def _frames(self, frame_name: Callable[[TableMention], str | None]) -> dict[TableMention, str]:
         return {mention: name for mention in self.mentions if (name := frame_name(mention)) is not None}
 

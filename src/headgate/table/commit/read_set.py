@@ -4,8 +4,7 @@ import threading
 from collections.abc import Iterable
 from typing import Protocol
 
-from headgate.protocol.actions import AppTransaction, Version
-from headgate.protocol.log.replay import State
+from headgate.protocol.actions import Version
 from headgate.protocol.predicates.tree import Predicate
 from headgate.protocol.transaction.attempt import ReadSet
 
@@ -32,7 +31,6 @@ class ReadRecorder:
         self._lock = threading.Lock()
         self._predicates: dict[Predicate, None] = {}
         self._files: set[str] = set()
-        self._app_ids: set[str] = set()
         self._whole_table = False
         self._domains = False
 
@@ -48,12 +46,6 @@ class ReadRecorder:
         with self._lock:
             self._whole_table = True
 
-    def app_transaction(self, state: State, app_id: str) -> AppTransaction | None:
-        """The last transaction of an application, looked up and remembered as read."""
-        with self._lock:
-            self._app_ids.add(app_id)
-        return state.txns.get(app_id)
-
     def domains(self) -> None:
         """Metadata domains were looked up."""
         with self._lock:
@@ -66,6 +58,5 @@ class ReadRecorder:
                 predicates=tuple(self._predicates),
                 files=frozenset(self._files),
                 whole_table=self._whole_table,
-                app_ids=frozenset(self._app_ids),
                 domains=self._domains,
             )

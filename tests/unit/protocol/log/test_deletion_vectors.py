@@ -80,37 +80,6 @@ def test_an_unknown_storage_type_is_refused() -> None:
         deletion_vectors.vector_location(descriptor("x", "whatever"))
 
 
-@pytest.mark.parametrize(
-    ("location", "absolute"),
-    [
-        ("s3://bucket/my table", f"s3a://bucket/my%20table/{NAME}"),
-        ("/data/my table", f"file:///data/my%20table/{NAME}"),
-        ("/data/my table/", f"file:/data/my%20table/{NAME}"),
-        ("file:///data/t", f"/data/t/{NAME}"),
-    ],
-)
-def test_relative_and_absolute_descriptors_of_one_vector_have_one_identity(
-    location: str, absolute: str
-) -> None:
-    relative = descriptor("u", "^-aqEH.-t@S}K{vb[*k^")
-
-    assert deletion_vectors.vector_identity(relative, location) == deletion_vectors.vector_identity(
-        descriptor("p", absolute), location
-    )
-
-
-def test_vectors_at_other_offsets_or_with_other_content_are_others() -> None:
-    kinds = [
-        descriptor("u", "^-aqEH.-t@S}K{vb[*k^"),
-        descriptor("u", "^-aqEH.-t@S}K{vb[*k^", offset=60),
-        descriptor("u", "ab^-aqEH.-t@S}K{vb[*k^"),
-        IN_THE_LOG,
-        deletion_vectors.encode_inline(DeletedRows.from_rows([1])),
-    ]
-
-    assert len({deletion_vectors.vector_identity(kind, "/t") for kind in kinds}) == len(kinds)
-
-
 @given(row_sets)
 def test_rows_survive_the_log(rows: set[int]) -> None:
     vector = deletion_vectors.encode_inline(DeletedRows.from_rows(rows))
@@ -253,10 +222,6 @@ def test_a_vector_keeps_its_place_in_a_file_that_is_copied_or_named_by_its_path(
         assert list(deletion_vectors.parse_stored(found, content).rows) == ROWS
 
 
-def test_how_long_a_vector_is_can_be_asked_before_it_is_written() -> None:
-    assert deletion_vectors.serialized_size(DeletedRows.from_rows(ROWS)) == one_file(ROWS)[1].size_in_bytes
-
-
 def test_a_file_of_another_version_is_refused() -> None:
     content, vector = one_file(ROWS)
 
@@ -361,12 +326,6 @@ def test_a_last_block_with_one_character_to_fill_it_is_read() -> None:
     filled = deletion_vectors._z85_encode(b"\x04\x03\x02\x01") + "#0001"
 
     assert deletion_vectors._z85_decode(filled, "a vector") == b"\x04\x03\x02\x01\x00\x00\x01"
-
-
-def test_vectors_in_other_buckets_are_others() -> None:
-    one, other = (descriptor("p", f"s3://{bucket}/t/{NAME}") for bucket in ("a", "b"))
-
-    assert deletion_vectors.vector_identity(one, "/t") != deletion_vectors.vector_identity(other, "/t")
 
 
 def test_an_inline_vector_is_not_looked_for_in_a_file() -> None:

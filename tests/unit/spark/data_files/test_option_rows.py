@@ -10,7 +10,7 @@ from pyspark.sql import Column
 
 from headgate.errors import InvalidRequest
 from headgate.lake.table import Table
-from headgate.spark.data_files import option_rows, write_options
+from headgate.spark.data_files import option_rows
 from headgate.spark.data_files.option_rows import OPTIONS, OptionKind, OptionRow, WriteKind
 from headgate.spark.data_files.write_options import WriteKwargs, WriteOptions
 from headgate.spark.streaming import stream_options
@@ -135,7 +135,7 @@ def test_names_of_delta_stand_for_keyword_arguments(options: dict[str, str], mea
 )
 def test_what_cannot_be_meant_is_refused_by_name(options: dict[str, str], says: str) -> None:
     with pytest.raises(InvalidRequest) as refused:
-        write_options.from_writer_options(options)
+        WriteOptions(**option_rows.parse(options, APPEND, OVERWRITE, CREATE))
 
     assert says in str(refused.value)
     assert refused.value.code == "DELTA_ILLEGAL_OPTION"

@@ -1,17 +1,25 @@
 """What can be asked of a write, by keyword and by Delta's names."""
 
+from collections.abc import Mapping
+
 import pytest
 
 from headgate.errors import InvalidRequest
 from headgate.protocol.schema.types import Primitive
-from headgate.spark.data_files import partition_folders, write_options
+from headgate.spark.data_files import option_rows, partition_folders, write_options
+from headgate.spark.data_files.option_rows import WriteKind
 from headgate.spark.data_files.partition_folders import PartitionColumn
 from headgate.spark.data_files.write_options import WriteOptions
 
 
+def from_writer(options: Mapping[str, str]) -> WriteOptions:
+    """The options of a DataFrame writer, by Delta's names."""
+    return WriteOptions(**option_rows.parse(options, WriteKind.APPEND, WriteKind.OVERWRITE, WriteKind.CREATE))
+
+
 def test_names_of_delta_are_read_in_any_case() -> None:
     """S278"""
-    found = write_options.from_writer_options(
+    found = from_writer(
         {
             "MERGEschema": "TRUE", "replaceWHERE": "a > 1", "userMetadata": "x", "TxnAppId": "app",
             "txnversion": "7", "maxRecordsPerFile": "10", "compression": "zstd", "dataChange": "true",
@@ -23,13 +31,13 @@ def test_names_of_delta_are_read_in_any_case() -> None:
         merge_schema=True, replace_where="a > 1", user_metadata="x", txn=("app", 7), max_records_per_file=10,
         compression="zstd", optimize_write=True,
     )  # fmt: skip
-    assert write_options.from_writer_options({"replaceUsing": "a, b"}).replace_using == ("a", "b")
-    assert write_options.from_writer_options({"partitionOverwriteMode": "DYNAMIC"}).is_dynamic
-    assert write_options.from_writer_options(
-        {"replaceWhere": "a", "mergeSchema": "true"}
-    ).for_append() == WriteOptions(merge_schema=True)
-    assert write_options.from_writer_options({}).merge_schema is None
-    assert write_options.from_writer_options({"mergeSchema": "false"}).merge_schema is False
+    assert from_writer({"replaceUsing": "a, b"}).replace_using == ("a", "b")
+    assert from_writer({"partitionOverwriteMode": "DYNAMIC"}).is_dynamic
+    assert from_writer({"replaceWhere": "a", "mergeSchema": "true"}).for_append() == WriteOptions(
+        merge_schema=True
+    )
+    assert from_writer({}).merge_schema is None
+    assert from_writer({"mergeSchema": "false"}).merge_schema is False
 
 
 @pytest.mark.parametrize(
@@ -55,7 +63,7 @@ def test_names_of_delta_are_read_in_any_case() -> None:
 def test_what_contradicts_itself_is_refused(options: dict[str, str]) -> None:
     """S299, S302, S303"""
     with pytest.raises(InvalidRequest):
-        write_options.from_writer_options(options)
+        from_writer(options)
 
 
 def test_what_nobody_knows_is_refused_by_name() -> None:

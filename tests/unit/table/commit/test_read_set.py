@@ -2,9 +2,7 @@
 
 import sys
 import threading
-from dataclasses import replace
 
-from headgate.protocol.actions import AppTransaction
 from headgate.protocol.predicates.tree import Always, Compare, Op, resolve_column
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.transaction.attempt import BLIND, ReadSet
@@ -29,11 +27,8 @@ def test_what_was_read_is_remembered_once() -> None:
     log = ReadRecorder()
     log.scanned(Always(), ["a", "b"])
     log.scanned(Always(), ["b", "c"])
-    assert log.app_transaction(STATE, "etl") is None
 
-    assert log.freeze() == ReadSet(
-        (Always(),), frozenset("abc"), whole_table=False, app_ids=frozenset({"etl"})
-    )
+    assert log.freeze() == ReadSet((Always(),), frozenset("abc"), whole_table=False)
     assert not log.freeze().is_blind
 
 
@@ -45,21 +40,6 @@ def test_looking_up_domains_is_remembered_and_is_not_reading_rows() -> None:
 
     assert log.freeze() == ReadSet(domains=True)
     assert log.freeze().is_blind
-
-
-def test_looking_up_an_application_is_not_reading_rows() -> None:
-    log = ReadRecorder()
-    log.app_transaction(STATE, "etl")
-
-    assert log.freeze().is_blind
-
-
-def test_the_last_transaction_of_an_application_is_told() -> None:
-    last = AppTransaction(app_id="etl", version=4)
-    log = ReadRecorder()
-
-    assert log.app_transaction(replace(STATE, txns={"etl": last}), "etl") == last
-    assert log.freeze().app_ids == {"etl"}
 
 
 def test_an_untraced_read_counts_as_the_whole_table() -> None:

@@ -36,10 +36,6 @@ class VersionsPage:
     newer: int | None
     latest: int
 
-    @property
-    def newest_page(self) -> bool:
-        return self.newer is None
-
 
 def versions_page(
     records: Sequence[CommitRecord], infos: Mapping[Version, CommitInfo], tail: Tail, length: int
