@@ -144,7 +144,7 @@ def test_the_timestamps_of_a_managed_table_stay_as_they_are(name: str) -> None:
     assert code(alter_properties.check_managed_change, before, [name]) == DEPENDENCIES
 
 
-@pytest.mark.parametrize("name", [KNOWN, "ucTableId"])
+@pytest.mark.parametrize("name", [KNOWN, "ucTableId", "headgate.tableName"])
 def test_how_the_catalog_knows_a_table_is_neither_changed_nor_unset(name: str) -> None:
     """E8"""
     before = with_properties({name: "t", "team": "sales"})
@@ -154,6 +154,12 @@ def test_how_the_catalog_knows_a_table_is_neither_changed_nor_unset(name: str) -
     alter_properties.check_managed_change(before, ["team"])
     assert code(alter_properties.check_managed_change, before, [name], PropertyChanges({name: "u"})) == FIXED
     assert code(alter_properties.check_managed_change, before, [name]) == FIXED
+
+
+def test_a_table_says_which_one_it_is_to_its_catalog() -> None:
+    said = alter_properties.catalog_identity("t", "Sales.Orders")
+
+    assert said == {KNOWN: "t", "headgate.tableName": "sales.orders"}
 
 
 def test_a_new_managed_table_has_timestamps_and_what_its_catalog_requires() -> None:
