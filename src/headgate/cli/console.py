@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Literal
 
@@ -15,16 +15,11 @@ from rich.text import Text
 
 from headgate.cli import exit_codes
 from headgate.cli.answers.failures import Failure
+from headgate.cli.visible_text import visible_line, visible_lines
 from headgate.errors import HeadgateError
 
 _PIPE_WIDTH = 10_000  # a pipe has no edge to wrap at
 _UNKNOWN = "–"
-_HIDDEN = {
-    code: f"\\u{code:04x}" if code > 0xFF else f"\\x{code:02x}"
-    for code in (*range(0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A))
-}
-"""Characters that a terminal obeys rather than shows: escapes, and marks that turn the direction of text."""
-_HIDDEN_IN_LINES = {code: shown for code, shown in _HIDDEN.items() if chr(code) not in "\n\t"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,15 +50,6 @@ def _console(*, stderr: bool) -> Console:
     return Console(stderr=stderr, highlight=False, markup=False, emoji=False, width=_PIPE_WIDTH)
 
 
-def visible(text: str) -> str:
-    """The text with whatever a terminal would obey written out; what is in a lake others have written."""
-    return text.translate(_HIDDEN_IN_LINES)
-
-
-def _visible_cells(rows: Sequence[Sequence[str]]) -> list[list[str]]:
-    return [[cell.translate(_HIDDEN) for cell in row] for row in rows]
-
-
 def show_error(error: HeadgateError, *, as_json: bool = False) -> None:
     """What happened, what to do about it, and the code to look it up by; on stderr."""
     cause, fix = exit_codes.error_cause(error), exit_codes.error_fix(error)
@@ -78,7 +64,7 @@ def show_error(error: HeadgateError, *, as_json: bool = False) -> None:
         sys.stderr.write(_indented(said))
         return
     console = _console(stderr=True)
-    console.print(Text.assemble(("error", "bold red"), ": ", visible(cause)))
+    console.print(Text.assemble(("error", "bold red"), ": ", visible_lines(cause)))
     if fix:
         console.print(Text.assemble(("fix", "bold green"), f": {fix}"))
     console.print(Text.assemble(("code", "bold"), f": {error.code}"))
@@ -101,14 +87,15 @@ def _indented(value: object) -> str:
 
 def say(sentence: str) -> None:
     """One line that says what was done."""
-    out().print(visible(sentence), markup=False, soft_wrap=True)
+    out().print(visible_lines(sentence), markup=False, soft_wrap=True)
 
 
 def show_table(
     console: Console, columns: Sequence[OutputColumn], rows: Sequence[Sequence[str]], *, indent: int = 0
 ) -> None:
     """Rows under headings."""
-    rows = _visible_cells(rows)
+    columns = [replace(column, title=visible_line(column.title)) for column in columns]
+    rows = [[visible_line(cell) for cell in row] for row in rows]
     if console.is_terminal:
         console.print(Padding.indent(_drawn(columns, rows), indent))
         return
@@ -146,20 +133,21 @@ def _aligned(columns: Sequence[OutputColumn], rows: Sequence[Sequence[str]]) -> 
 
 def show_pairs(console: Console, pairs: Mapping[str, str], *, indent: int = 0) -> None:
     """One fact a line; on a terminal what goes on does so below where it began."""
+    lines = [(visible_line(key), visible_lines(value)) for key, value in pairs.items()]
     if console.is_terminal:
-        console.print(Padding.indent(_grid(pairs), indent))
+        console.print(Padding.indent(_grid(lines), indent))
         return
-    width = max((len(key) for key in pairs), default=0)
-    for key, value in pairs.items():
-        console.print(Text.assemble(" " * indent, (key.ljust(width), "bold"), "  ", visible(value)))
+    width = max((len(key) for key, _ in lines), default=0)
+    for key, value in lines:
+        console.print(Text.assemble(" " * indent, (key.ljust(width), "bold"), "  ", value))
 
 
-def _grid(pairs: Mapping[str, str]) -> Table:
+def _grid(lines: Sequence[tuple[str, str]]) -> Table:
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(style="bold", overflow="fold")
     grid.add_column(overflow="fold")
-    for key, value in pairs.items():
-        grid.add_row(Text(key), Text(visible(value)))
+    for key, value in lines:
+        grid.add_row(Text(key), Text(value))
     return grid
 
 

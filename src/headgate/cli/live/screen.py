@@ -14,7 +14,7 @@ from rich.text import Text
 from headgate.cli import console
 from headgate.cli.console import OutputColumn
 from headgate.cli.live.frames import LakeFrame, TableFigures
-from headgate.cli.shell.values import one_line
+from headgate.cli.visible_text import visible_line
 
 _BARS = "▁▂▃▄▅▆▇█"
 _TO_THE_SECOND = slice(11, 19)
@@ -137,7 +137,7 @@ def draw_frame(
         Text(headline(frame), style="bold"),
         Text(totals_line(frame)),
         Text(f"{_sparkline(frame)}  commits per minute, 30 minutes"),
-        Text(problem, style="bold red") if problem else Text(""),
+        Text(visible_line(problem), style="bold red") if problem else Text(""),
         *(_drawn(each.fitted(size.width)) for each in _sections(frame, sort, max(3, size.height - rest))),
         Text(f"sorted by {sort.value}: s sorts by {sort.following.value}, q leaves", style="dim"),
     ]
@@ -146,7 +146,7 @@ def draw_frame(
 
 def headline(frame: LakeFrame) -> str:
     """Which lake it is, for whom and when."""
-    return one_line(f"{frame.lake}  as {frame.principal}  {frame.time.replace('T', ' ')}")
+    return visible_line(f"{frame.lake}  as {frame.principal}  {frame.time.replace('T', ' ')}")
 
 
 def totals_line(frame: LakeFrame) -> str:
@@ -168,14 +168,19 @@ def totals_line(frame: LakeFrame) -> str:
 def _sections(frame: LakeFrame, sort: TableSort, most_tables: int) -> list[FrameSection]:
     tables = [_table_row(table) for table in sorted_frame(frame, sort)[:most_tables]]
     events = [
-        (event.timestamp[_TO_THE_SECOND], event.kind, one_line(event.table or ""), one_line(event.sentence))
+        (
+            event.timestamp[_TO_THE_SECOND],
+            event.kind,
+            visible_line(event.table or ""),
+            visible_line(event.sentence),
+        )
         for event in frame.events[:_FIRST]
     ]
     leases = [
         (
-            one_line(lease.subject),
+            visible_line(lease.subject),
             "" if lease.version is None else str(lease.version),
-            one_line(lease.holder),
+            visible_line(lease.holder),
             _duration(lease.expires_in_seconds),
         )
         for lease in (frame.leases or ())[:_FIRST]
@@ -187,7 +192,7 @@ def _sections(frame: LakeFrame, sort: TableSort, most_tables: int) -> list[Frame
 
 def _table_row(table: TableFigures) -> tuple[str, ...]:
     return (
-        one_line(table.name),
+        visible_line(table.name),
         str(table.version),
         f"{table.commits_last_minute:,}",
         f"{table.commits_in_window:,}",

@@ -14,6 +14,7 @@ from headgate.cli.shell.entries import Entry
 from headgate.cli.shell.names import LakeNames
 from headgate.cli.shell.output import JsonWriter, TextWriter
 from headgate.cli.shell.shell import EntryOutcome, SqlShell
+from headgate.cli.visible_text import visible_lines
 from headgate.errors import InvalidRequest
 
 _TYPED_ROWS = 200
@@ -120,4 +121,4 @@ def _announce() -> None:
 
 
 def _tell(sentence: str) -> None:
-    typer.echo(sentence, err=True)
+    typer.echo(visible_lines(sentence), err=True)

@@ -11,8 +11,8 @@ from rich.console import Console
 
 from headgate.cli import console
 from headgate.cli.console import OutputColumn
-from headgate.cli.shell import values
 from headgate.cli.shell.answer import StatementAnswer
+from headgate.cli.visible_text import visible_lines
 from headgate.errors import InvalidRequest
 
 _FILE_WIDTH = 10_000
@@ -72,7 +72,7 @@ class TextWriter:
         if not answer.names:
             out.print("done")
         elif text is not None:
-            out.print(values.printable_lines(text), soft_wrap=True)
+            out.print(visible_lines(text), soft_wrap=True)
         elif self.expanded:
             _show_expanded(out, answer)
         else:
@@ -130,14 +130,13 @@ class JsonWriter:
 
 
 def _columns(answer: StatementAnswer) -> list[OutputColumn]:
-    names = map(values.one_line, answer.names)
-    return [OutputColumn(name, right=answer.is_right(index)) for index, name in enumerate(names)]
+    return [OutputColumn(name, right=answer.is_right(index)) for index, name in enumerate(answer.names)]
 
 
 def _show_expanded(out: Console, answer: StatementAnswer) -> None:
     for number, row in enumerate(answer.cells(), 1):
         out.print(f"-[ row {number} ]-")
-        console.show_pairs(out, dict(zip(map(values.one_line, answer.unique_names), row, strict=True)))
+        console.show_pairs(out, dict(zip(answer.unique_names, row, strict=True)))
 
 
 def _count(answer: StatementAnswer) -> str:

@@ -15,6 +15,7 @@ from headgate.cli.shell.history_file import usable_history
 from headgate.cli.shell.names import LakeNames
 from headgate.cli.shell.shell import EntryOutcome, SqlShell
 from headgate.cli.shell.suggestions import suggest
+from headgate.cli.visible_text import visible_line
 
 _PROMPT, _IN_TRANSACTION, _GOES_ON = "headgate=> ", "headgate*=> ", "headgate-> "
 
@@ -28,7 +29,12 @@ class NameCompleter(Completer):
     @override
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:
         for found in suggest(document.text_before_cursor, self._names):
-            yield Completion(found.text, start_position=-found.replaces, display_meta=found.kind)
+            yield Completion(
+                found.text,
+                start_position=-found.replaces,
+                display=visible_line(found.text),
+                display_meta=found.kind,
+            )
 
 
 def talk(shell: SqlShell) -> None:

@@ -14,6 +14,7 @@ from headgate.cli.shell.entries import Entry, EntryReader
 from headgate.cli.shell.meta_commands import LeaveShell
 from headgate.cli.shell.names import LakeNames
 from headgate.cli.shell.output import ResultWriter, StatementResult, TextWriter
+from headgate.cli.visible_text import visible_line
 from headgate.errors import HeadgateError
 
 
@@ -75,7 +76,7 @@ class SqlShell:
         if stopped is None:
             return EntryOutcome.DONE
         if stopped[1] is EntryOutcome.FAILED:
-            typer.echo(f"in {included.path}, line {stopped[0].line}", err=True)
+            typer.echo(visible_line(f"in {included.path}, line {stopped[0].line}"), err=True)
         return stopped[1]
 
     def _run_statement(self, entry: Entry) -> None:

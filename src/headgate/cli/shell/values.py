@@ -1,6 +1,6 @@
 """How is a value of an answer written? As a cell of a table, or as JSON.
 
-A cell holds no control character: what a table has in it must not steer the terminal of who looks.
+A cell is one line, and holds nothing that steers the terminal of who looks (``visible_text.py``).
 """
 
 from collections.abc import Mapping
@@ -10,14 +10,9 @@ import msgspec
 import pyarrow as pa
 
 from headgate.cli.json_scalars import json_scalar
+from headgate.cli.visible_text import visible_line
 
 NULL = "NULL"
-_CONTROLS = {number: f"\\x{number:02x}" for number in (*range(32), *range(127, 160))} | {
-    ord("\n"): "\\n",
-    ord("\t"): "\\t",
-    ord("\r"): "\\r",
-}
-_LINES = {number: text for number, text in _CONTROLS.items() if chr(number) not in "\n\t"}
 
 
 def cell_text(value: Any, kind: pa.DataType) -> str:
@@ -32,17 +27,7 @@ def cell_text(value: Any, kind: pa.DataType) -> str:
             text = bytes(plain).decode()
         case _:
             text = msgspec.json.encode(plain).decode()
-    return one_line(text)
-
-
-def one_line(text: str) -> str:
-    """A text without control characters."""
-    return text.translate(_CONTROLS)
-
-
-def printable_lines(text: str) -> str:
-    """A text of several lines without other control characters."""
-    return text.translate(_LINES)
+    return visible_line(text)
 
 
 def plain_value(value: Any, kind: pa.DataType) -> Any:

@@ -12,6 +12,7 @@ from headgate.cli.completion.table_names import complete_schema
 from headgate.cli.console import OutputColumn
 from headgate.cli.deferred import deferred_module
 from headgate.cli.options import AsJson, LakePlace
+from headgate.cli.visible_text import visible_lines
 
 if TYPE_CHECKING:
     from headgate.cli import summaries
@@ -56,7 +57,7 @@ def print_tables(out: Console, found: Sequence[TableSummary], *, indent: int = 0
     console.show_table(out, _COLUMNS, [_line(table) for table in found], indent=indent)
     for table in found:
         if table.problem:
-            problem = console.visible(f"{table.name} cannot be read: {table.problem}")
+            problem = visible_lines(f"{table.name} cannot be read: {table.problem}")
             out.print(problem, markup=False, soft_wrap=True)
 
 

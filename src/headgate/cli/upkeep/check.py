@@ -10,6 +10,7 @@ from rich.text import Text
 from headgate.cli import console, folder
 from headgate.cli.deferred import deferred_module
 from headgate.cli.options import AsJson, LakePlace, OptionalTable
+from headgate.cli.visible_text import visible_line, visible_lines
 from headgate.errors import InvalidRequest
 from headgate.protocol.integrity_findings import Finding, Severity
 
@@ -60,7 +61,7 @@ def check_tables(
 
 def print_reports(out: Console, reports: Iterable["IntegrityReport"]) -> None:
     """A line for each table, and below it what was found."""
-    named = [(console.visible(report.table), report) for report in reports]
+    named = [(visible_line(report.table), report) for report in reports]
     width = max((len(name) for name, _ in named), default=0)
     for name, report in named:
         out.print(Text.assemble((name.ljust(width), "bold"), f"  {_verdict(report)}: {_looked_at(report)}"))
@@ -101,9 +102,11 @@ def _looked_at(report: "IntegrityReport") -> str:
 def _print_finding(out: Console, finding: Finding) -> None:
     style = _STYLES[finding.severity]
     out.print(Text.assemble("  ", (finding.severity.value, style), f" {_headline(finding)}"), soft_wrap=True)
-    out.print(f"    {console.visible(finding.explanation)}", soft_wrap=True)
-    out.print(Text.assemble("    ", ("fix", "bold green"), f": {finding.remedy}"), soft_wrap=True)
+    out.print(f"    {visible_lines(finding.explanation)}", soft_wrap=True)
+    out.print(
+        Text.assemble("    ", ("fix", "bold green"), f": {visible_lines(finding.remedy)}"), soft_wrap=True
+    )
 
 
 def _headline(finding: Finding) -> str:
-    return console.visible(f"{finding.rule} ({finding.invariant}) {finding.where}")
+    return visible_lines(f"{finding.rule} ({finding.invariant}) {finding.where}")

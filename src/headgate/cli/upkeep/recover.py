@@ -9,6 +9,7 @@ from rich.text import Text
 from headgate.cli import console, folder
 from headgate.cli.deferred import deferred_module
 from headgate.cli.options import AsJson, LakePlace
+from headgate.cli.visible_text import visible_line, visible_lines
 
 if TYPE_CHECKING:
     from headgate.catalog import targets
@@ -56,12 +57,13 @@ def print_recovery(out: Console, done: "RecoveryReport", place: str) -> None:
     if not done.tables:
         out.print(f"no tables of a catalog in {place}, so nothing to recover{would}", markup=False)
         return
-    width = max(len(table.name) for table in done.tables)
-    for table in done.tables:
+    names = [visible_line(table.name) for table in done.tables]
+    width = max(map(len, names))
+    for name, table in zip(names, done.tables, strict=True):
         reach = "" if table.version is None else f", version {table.version}"
         out.print(
             Text.assemble(
-                (table.name.ljust(width), "bold"),
+                (name.ljust(width), "bold"),
                 "  ",
                 (table.outcome.value, _STYLES[table.outcome.value]),
                 reach,
@@ -69,7 +71,7 @@ def print_recovery(out: Console, done: "RecoveryReport", place: str) -> None:
             soft_wrap=True,
         )
         for line in _lines(table):
-            out.print(f"  {line}", markup=False, soft_wrap=True)
+            out.print(f"  {visible_lines(line)}", markup=False, soft_wrap=True)
     counted = console.format_plural(sum(each.outcome.value == _REBUILT for each in done.tables), "table")
     out.print(f"{counted} rebuilt of {len(done.tables)}{would}", markup=False)
 
