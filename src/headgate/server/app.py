@@ -6,8 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import version
+from typing import Any
 
-from litestar import Litestar
+from litestar import Litestar, Request, Response
 from litestar.datastructures import State
 from litestar.di import Provide
 from litestar.openapi.config import OpenAPIConfig
@@ -15,12 +16,13 @@ from litestar.openapi.config import OpenAPIConfig
 from headgate.server.audit import AuditMiddleware
 from headgate.server.auth.code_flow import issuer_sign_ins
 from headgate.server.caller import Authenticator, identify, provide_caller, provide_lakes
+from headgate.server.console import error_pages
 from headgate.server.console.router import ROUTER as CONSOLE
 from headgate.server.console.session import SessionSeal, new_key
 from headgate.server.console.visit import ConsoleParts
 from headgate.server.credentials import CredentialVendor
 from headgate.server.delta_api import DeltaApiSettings
-from headgate.server.error_answers import ANSWER_BY_PATH
+from headgate.server.error_answers import answer_by_path
 from headgate.server.lakes import ServedLakes
 from headgate.server.openapi import CompletedDocument
 from headgate.server.operations.layer import OperationsLayer
@@ -85,7 +87,7 @@ def create_app(parts: ServerParts) -> Litestar:
             "lakes": Provide(provide_lakes, sync_to_thread=False),
             "operations": Provide(lambda: operations, sync_to_thread=False),
         },
-        exception_handlers=ANSWER_BY_PATH,
+        exception_handlers={Exception: _answer_unrouted},
         on_startup=[_use_threads(operations.settings.threads)],
         openapi_config=OpenAPIConfig(
             title="Headgate",
@@ -106,6 +108,12 @@ def create_app(parts: ServerParts) -> Litestar:
         operations.requests,
     )
     return app
+
+
+def _answer_unrouted(request: Request[Any, Any, Any], error: Exception) -> Response[Any]:
+    """The answer to what no route saw: a page of the console, or the dialect of the API there."""
+    is_page = error_pages.is_of_console(request.scope["path"])
+    return (error_pages.answer_unrouted if is_page else answer_by_path)(request, error)
 
 
 def _use_threads(count: int) -> Callable[[], None]:

@@ -171,6 +171,3 @@ def plain_answer(scope: HTTPScope, error: Exception) -> PlainAnswer:
     headers = [(name.lower().encode(), value.encode()) for name, value in answer.headers.items()]
     headers += [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     return PlainAnswer(answer.status_code or 500, headers, body)
-
-
-ANSWER_BY_PATH: Answers = {Exception: answer_by_path}

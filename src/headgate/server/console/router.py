@@ -1,10 +1,8 @@
 """Every page of the console, with what each of them has: who visits, headers, and pages for errors."""
 
-from litestar import Response, Router, get
-from litestar.di import NamedDependency, Provide
-from litestar.params import FromPath
+from litestar import Router
+from litestar.di import Provide
 
-from headgate.errors import TableNotFound
 from headgate.server.console.error_pages import ANSWER_PAGES
 from headgate.server.console.routes import (
     access_pages,
@@ -21,14 +19,7 @@ from headgate.server.console.routes import (
     version_pages,
 )
 from headgate.server.console.security_headers import SecurityHeaders
-from headgate.server.console.visit import Visit, provide_form, provide_visit
-
-
-@get("/console/{rest:path}", sync_to_thread=False)
-def show_nothing(visit: NamedDependency[Visit], rest: FromPath[str]) -> Response[str]:  # noqa: ARG001
-    """Whatever else is asked for."""
-    raise TableNotFound("there is no such page", name=rest)
-
+from headgate.server.console.visit import provide_form, provide_visit
 
 ROUTER = Router(
     path="/",
@@ -39,7 +30,9 @@ ROUTER = Router(
         issuer_sign_in.begin_sign_in,
         issuer_sign_in.finish_sign_in,
         static_files.show_file,
+        static_files.show_icon,
         lake_pages.show_home,
+        lake_pages.lead_home,
         lake_pages.show_lake,
         lake_pages.show_tables,
         lake_pages.show_activity,
@@ -67,7 +60,6 @@ ROUTER = Router(
         handover_pages.adopt_table,
         handover_pages.show_release,
         handover_pages.release_table,
-        show_nothing,
     ],
     dependencies={
         "visit": Provide(provide_visit, sync_to_thread=True),

@@ -26,7 +26,8 @@ SECURITY_HEADERS: tuple[tuple[str, str], ...] = (
     ("cross-origin-resource-policy", "same-origin"),
     ("permissions-policy", "camera=(), geolocation=(), microphone=()"),
 )
-_NOT_KEPT = (b"cache-control", b"no-store")
+NOT_KEPT = "no-store"
+_KEEPING = b"cache-control"
 
 
 class SecurityHeaders(ASGIMiddleware):
@@ -39,8 +40,8 @@ class SecurityHeaders(ASGIMiddleware):
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = [(name.lower(), value) for name, value in message.get("headers", ())]
-                if not any(name == _NOT_KEPT[0] for name, _ in headers):
-                    headers.append(_NOT_KEPT)
+                if not any(name == _KEEPING for name, _ in headers):
+                    headers.append((_KEEPING, NOT_KEPT.encode()))
                 message["headers"] = headers + [
                     (name.encode(), value.encode()) for name, value in SECURITY_HEADERS
                 ]

@@ -10,6 +10,7 @@ from litestar.params import FromPath, FromQuery
 from headgate.catalog.ports.access import OWNER, Privilege, parse_privilege
 from headgate.catalog.ports.directory import parse_name
 from headgate.errors import InvalidRequest
+from headgate.server.console.address_numbers import PageNumber
 from headgate.server.console.rendering import page
 from headgate.server.console.routes.confirmation import Deed, confirm_or_do
 from headgate.server.console.views import grants_view
@@ -25,7 +26,7 @@ def show_grants(
     visit: NamedDependency[Visit],
     lake: FromPath[str],
     q: FromQuery[str] = "",
-    number: FromQuery[int] = 1,
+    number: PageNumber = 1,
     who: FromQuery[str] = "",
     table: FromQuery[str] = "",
 ) -> Response[str]:
@@ -62,6 +63,8 @@ def _grant_deed(lake: VisitedLake, form: Form) -> Deed:
     on = form.get("on", "").strip() or None
     shown, granting = on or "the lake", lake.catalog.granting
     back = f"/console/lakes/{lake.name}/grants"
+    if form.get("deed") not in ("grant", "revoke"):
+        raise InvalidRequest("a form of grants says grant or revoke: send it from its page")
     if not whom:
         raise InvalidRequest("a privilege is granted to somebody: name a principal, or a group as group:name")
     if form.get("deed") == "revoke":

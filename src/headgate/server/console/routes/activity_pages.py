@@ -9,6 +9,7 @@ from litestar.params import FromPath, FromQuery
 from headgate.catalog.ports.commits import TableId
 from headgate.catalog.ports.events import EventKind
 from headgate.protocol.actions import Version
+from headgate.server.console.address_numbers import Before
 from headgate.server.console.rendering import page
 from headgate.server.console.views import (
     events_view,
@@ -28,7 +29,7 @@ _REFUSALS_WINDOW = 1_000
 def show_events(
     visit: NamedDependency[Visit],
     lake: FromPath[str],
-    before: FromQuery[int | None] = None,
+    before: Before = None,
     kind: FromQuery[str] = "",
 ) -> Response[str]:
     """What happened, the latest first; of all kinds or one."""
@@ -43,7 +44,7 @@ def show_events(
 
 @get("/console/lakes/{lake:str}/conflicts", sync_to_thread=True)
 def show_conflicts(
-    visit: NamedDependency[Visit], lake: FromPath[str], before: FromQuery[int | None] = None
+    visit: NamedDependency[Visit], lake: FromPath[str], before: Before = None
 ) -> Response[str]:
     """Who lost to whom, what was refused by which rule, and what to do about it."""
     found = visit.lake(lake)
@@ -62,7 +63,7 @@ def show_conflicts(
 
 @get("/console/lakes/{lake:str}/transactions", sync_to_thread=True)
 def show_transactions(
-    visit: NamedDependency[Visit], lake: FromPath[str], before: FromQuery[int | None] = None
+    visit: NamedDependency[Visit], lake: FromPath[str], before: Before = None
 ) -> Response[str]:
     """What was ratified together, as far as the events of a window tell."""
     found = visit.lake(lake)

@@ -8,11 +8,12 @@ from typing import Any
 
 from litestar import MediaType, Response, get
 from litestar.datastructures import State
+from litestar.exceptions import NotFoundException
 from litestar.params import FromQuery
 from litestar.response import Redirect
 
 from headgate.catalog.ports.access import invalid_token_error
-from headgate.errors import NotAuthenticated, TableNotFound
+from headgate.errors import NotAuthenticated
 from headgate.server.auth.code_flow import IssuerSignIn
 from headgate.server.caller import Authenticator
 from headgate.server.console import rendering
@@ -35,7 +36,7 @@ def begin_sign_in(
     """Send somebody to the page of one of the issuers."""
     parts: ConsoleParts = state.console
     if not 0 <= number < len(parts.issuers):
-        raise TableNotFound("there is no such issuer", name=str(number))
+        raise NotFoundException("There is no such issuer: choose one on the page where one signs in.")
     scheme = "https" if parts.seal.is_secure else "http"
     back = f"{scheme}://{request.headers.get('host', '')}{BACK}"
     expires_ms = now_ms(state) + PENDING_SECONDS * 1000

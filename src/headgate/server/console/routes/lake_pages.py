@@ -11,6 +11,7 @@ from litestar.response import Redirect, Stream
 from headgate.catalog.figures import table_lines
 from headgate.catalog.figures.table_lines import TableLine
 from headgate.errors import TableNotFound
+from headgate.server.console.address_numbers import PageNumber
 from headgate.server.console.rendering import page
 from headgate.server.console.views import lake_view
 from headgate.server.console.views.events_view import event_line
@@ -35,9 +36,15 @@ def show_home(visit: NamedDependency[Visit]) -> Response[Any]:
     return page(visit, "home.html")
 
 
+@get(["/console", "/console/lakes"], sync_to_thread=False)
+def lead_home() -> Redirect:
+    """What somebody types who leaves the end of an address away."""
+    return Redirect("/", status_code=303)
+
+
 @get("/console/lakes/{lake:str}", sync_to_thread=True)
 def show_lake(
-    visit: NamedDependency[Visit], lake: FromPath[str], q: FromQuery[str] = "", number: FromQuery[int] = 1
+    visit: NamedDependency[Visit], lake: FromPath[str], q: FromQuery[str] = "", number: PageNumber = 1
 ) -> Response[str]:
     """How a lake is doing, and its tables."""
     found = visit.lake(lake)
@@ -50,7 +57,7 @@ def show_lake(
 
 @get("/console/lakes/{lake:str}/tables", sync_to_thread=True)
 def show_tables(
-    visit: NamedDependency[Visit], lake: FromPath[str], q: FromQuery[str] = "", number: FromQuery[int] = 1
+    visit: NamedDependency[Visit], lake: FromPath[str], q: FromQuery[str] = "", number: PageNumber = 1
 ) -> Response[str]:
     """The tables whose names have some words in them; alone, for who has the page already."""
     found = visit.lake(lake)

@@ -5,10 +5,11 @@ from typing import Any
 
 from litestar import Response, get
 from litestar.di import NamedDependency
+from litestar.exceptions import NotFoundException
 from litestar.params import FromPath
 
 from headgate.catalog.ports.commits import InlineCommit, Ratified, StagedCommit
-from headgate.errors import ObjectNotFound, StorageError, TableNotFound, UserError
+from headgate.errors import ObjectNotFound, StorageError, UserError
 from headgate.plugins import domain_handlers
 from headgate.protocol.actions import Action, Commit, Version, commit_from_actions
 from headgate.protocol.log import codec, file_names
@@ -27,8 +28,9 @@ def show_race(visit: NamedDependency[Visit], lake: FromPath[str], race: FromPath
     lost = visit.operations.metrics.lost_races.find(found.name, race)
     name = None if lost is None else found.visible_names([lost.table_id]).get(lost.table_id)
     if lost is None or name is None:
-        raise TableNotFound(
-            "there is no such race: it is forgotten, or another process of the server remembers it", name=race
+        raise NotFoundException(
+            "There is no such race, or it is not shown to you: it may be forgotten, or another process of "
+            "the server remembers it."
         )
     opened = found.table(name)
     who = {version: _who(found, lost, version) for version in lost.winners}

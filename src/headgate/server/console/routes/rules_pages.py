@@ -13,6 +13,7 @@ from headgate.errors import InvalidRequest, NotAllowed, TableNotFound
 from headgate.plugins import policies
 from headgate.protocol.actions import Version
 from headgate.server.console import commit_reader, commit_text
+from headgate.server.console.address_numbers import AskedVersion
 from headgate.server.console.open_tables import VisitedTable
 from headgate.server.console.rendering import page
 from headgate.server.console.views import events_view
@@ -29,7 +30,7 @@ def show_rules(
     visit: NamedDependency[Visit],
     lake: FromPath[str],
     table: FromQuery[str] = "",
-    version: FromQuery[int | None] = None,
+    version: AskedVersion = None,
 ) -> Response[str]:
     """Policies, the rules of a table, and what they refused lately; a version of it to be tried again."""
     found = visit.lake(lake)

@@ -2,7 +2,7 @@
 
 from litestar import Response, get
 from litestar.di import NamedDependency
-from litestar.params import FromPath, FromQuery
+from litestar.params import FromPath
 
 from headgate.arrow.read import scan
 from headgate.arrow.read.scan import RowRequest
@@ -10,6 +10,7 @@ from headgate.catalog.figures import table_lines
 from headgate.catalog.ports.commits import TableState
 from headgate.protocol.actions import Version
 from headgate.server.console import commit_reader
+from headgate.server.console.address_numbers import AskedVersion, Before, PageNumber
 from headgate.server.console.open_tables import VisitedTable
 from headgate.server.console.rendering import page
 from headgate.server.console.views import rows_view, schema_view, versions_view
@@ -56,8 +57,8 @@ def show_files(
     visit: NamedDependency[Visit],
     lake: FromPath[str],
     table: FromPath[str],
-    number: FromQuery[int] = 1,
-    version: FromQuery[int | None] = None,
+    number: PageNumber = 1,
+    version: AskedVersion = None,
 ) -> Response[str]:
     """How the files of a table are; the plots and a page of the list alone, for who has the page already.
 
@@ -88,7 +89,7 @@ def show_versions(
     visit: NamedDependency[Visit],
     lake: FromPath[str],
     table: FromPath[str],
-    before: FromQuery[int | None] = None,
+    before: Before = None,
 ) -> Response[str]:
     """The versions of a table, the latest first."""
     found = visit.lake(lake)

@@ -2,13 +2,14 @@
 
 from litestar import Response, get
 from litestar.di import NamedDependency
-from litestar.params import FromPath, FromQuery
+from litestar.params import FromPath
 
 from headgate.catalog.figures import table_lines
 from headgate.catalog.ports.serving import CommitRecord
 from headgate.errors import VersionNotFound
 from headgate.protocol.actions import Commit, Version
 from headgate.server.console import commit_reader
+from headgate.server.console.address_numbers import AskedVersion
 from headgate.server.console.open_tables import VisitedTable
 from headgate.server.console.rendering import page
 from headgate.server.console.routes.table_pages import TABLE
@@ -56,8 +57,8 @@ def compare_versions(
     visit: NamedDependency[Visit],
     lake: FromPath[str],
     table: FromPath[str],
-    older: FromQuery[int | None] = None,
-    newer: FromQuery[int | None] = None,
+    older: AskedVersion = None,
+    newer: AskedVersion = None,
 ) -> Response[str]:
     """In what two versions of a table differ."""
     found = visit.lake(lake)
@@ -66,6 +67,7 @@ def compare_versions(
     second = latest if newer is None else newer
     first = max(0, second - 1) if older is None else older
     first, second = sorted((first, second))
+    _require_version(opened, second)
     commits = _between(found, opened, first, second)
     is_same = commits and first >= 0 and not any(map(_changes_definition, commits))
     changes = () if is_same else _differences(opened, first, second)
@@ -85,12 +87,21 @@ def compare_versions(
 
 
 def _record(lake: VisitedLake, table: VisitedTable, version: int) -> CommitRecord:
+    _require_version(table, version)
     found = lake.catalog.commits(table.entry.table_id, before=Version(version + 1), limit=1)
     if not found or found[0].version != version:
-        raise VersionNotFound(
-            f"there is no version {version} of {table.name}: its versions are listed", asked=version
-        )
+        raise VersionNotFound(f"version {version} of {table.name} is not known any more", asked=version)
     return found[0]
+
+
+def _require_version(table: VisitedTable, version: int) -> None:
+    latest = table.loaded.tail.latest
+    if not 0 <= version <= latest:
+        raise VersionNotFound(
+            f"there is no version {version} of {table.name}: its latest is {latest}",
+            asked=version,
+            latest=latest,
+        )
 
 
 def _changes(table: VisitedTable, commit: Commit | None) -> tuple[ChangeLine, ...] | None:
