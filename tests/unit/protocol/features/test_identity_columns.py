@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headgate.errors import InvalidRequest
-from headgate.protocol.actions import Format, Metadata
+from headgate.protocol.actions import CommitInfo, Format, Metadata
 from headgate.protocol.features import identity_columns
 from headgate.protocol.features.identity_columns import MAX_BIGINT, MIN_BIGINT, RUN_BITS, IdentitySpec
 from headgate.protocol.schema import json as schema_json
@@ -81,6 +81,27 @@ def test_a_mark_never_goes_back(known: IdentitySpec, one: int, other: int) -> No
 
     assert before.mark is None or after.mark == before.mark or before.is_beyond_mark(after.mark or 0)
     assert after == known.covering(other).covering(one), "in whatever order"
+
+
+def test_what_covers_a_value_near_the_end_of_bigint_is_a_bigint() -> None:
+    for edge, step in ((MAX_BIGINT, 2), (MIN_BIGINT, -2)):
+        before_edge = edge - step // 2
+
+        assert IdentitySpec(before_edge, step).covering(edge).mark == before_edge
+
+
+@pytest.mark.parametrize(
+    ("info", "tagged"),
+    [
+        (None, False),
+        (CommitInfo(), False),
+        (CommitInfo(tags={}), False),
+        (CommitInfo(tags={identity_columns.TAG: "false"}), False),
+        (CommitInfo(tags={identity_columns.TAG: "true"}), True),
+    ],
+)
+def test_a_commit_says_of_itself_that_it_moves_marks_alone(info: CommitInfo | None, *, tagged: bool) -> None:
+    assert identity_columns.is_tagged(info) is tagged
 
 
 def test_marks_that_others_left_off_the_grid_are_rounded() -> None:
