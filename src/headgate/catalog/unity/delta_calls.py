@@ -19,7 +19,7 @@ from headgate.catalog.unity import delta_updates
 from headgate.catalog.unity.http_calls import Answered, UnityAnswer, UnityServer, segment
 from headgate.catalog.unity.refusals import refusal
 from headgate.catalog.unity.table_api import StagedTable, UnityProposal, UnityTableState
-from headgate.catalog.wire import delta_columns
+from headgate.catalog.wire import delta_api, delta_columns
 from headgate.catalog.wire.delta_api import (
     FEATURE_PREFIX,
     MANAGED,
@@ -111,7 +111,7 @@ class DeltaCalls:
             comment=metadata.description,
             columns=delta_columns.columns_to_wire(schema_json.parse(metadata.schema_string)),
             partition_columns=metadata.partition_columns or None,
-            protocol=delta_updates.protocol_body(first.protocol),
+            protocol=delta_api.protocol_body(first.protocol),
             properties=dict(metadata.configuration),
             domain_metadata=delta_updates.domains_body(first.domains),
             last_commit_timestamp_ms=(first.info.in_commit_timestamp if first.info else None) or 0,

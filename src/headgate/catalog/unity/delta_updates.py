@@ -9,11 +9,10 @@ from typing import TypeVar
 
 import msgspec
 
-from headgate.catalog.wire import delta_columns
+from headgate.catalog.wire import delta_api, delta_columns
 from headgate.catalog.wire.delta_api import (
     ClusteringDomain,
     DomainsBody,
-    ProtocolBody,
     RemoveDomainMetadata,
     RemoveProperties,
     RowTrackingDomain,
@@ -25,7 +24,7 @@ from headgate.catalog.wire.delta_api import (
     SetTableComment,
     Updates,
 )
-from headgate.protocol.actions import Commit, DomainMetadata, Metadata, Protocol
+from headgate.protocol.actions import Commit, DomainMetadata, Metadata
 from headgate.protocol.schema import json as schema_json
 
 Domain = TypeVar("Domain", ClusteringDomain, RowTrackingDomain)
@@ -54,16 +53,6 @@ def own_properties(properties: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def protocol_body(protocol: Protocol) -> ProtocolBody:
-    """A protocol as the API has it."""
-    return ProtocolBody(
-        min_reader_version=protocol.min_reader_version,
-        min_writer_version=protocol.min_writer_version,
-        reader_features=protocol.reader_features,
-        writer_features=protocol.writer_features,
-    )
-
-
 def domains_body(domains: tuple[DomainMetadata, ...]) -> DomainsBody | None:
     """The two domains that the API knows; the server need not hear of others, which are in the log."""
     live = {each.domain: each.configuration for each in domains if not each.removed}
@@ -86,7 +75,7 @@ def updates_of(commit: Commit, before: Mapping[str, str]) -> Iterator[Updates]:
     if commit.metadata is not None:
         yield from _metadata_updates(commit.metadata, own_properties(before))
     if commit.protocol is not None:
-        yield SetProtocol(protocol=protocol_body(commit.protocol))
+        yield SetProtocol(protocol=delta_api.protocol_body(commit.protocol))
     written = domains_body(commit.domains)
     if written is not None:
         yield SetDomainMetadata(updates=written)

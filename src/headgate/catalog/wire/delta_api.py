@@ -8,6 +8,8 @@ from typing import Annotated, Any
 
 import msgspec
 
+from headgate.protocol.actions import Protocol
+
 Positive = Annotated[int, msgspec.Meta(ge=1, le=2**63 - 1)]
 Natural = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 FileName = Annotated[str, msgspec.Meta(min_length=1, max_length=255, pattern=r"^[^/\\]+$")]
@@ -30,6 +32,16 @@ class ProtocolBody(DeltaApiBody, frozen=True, kw_only=True):
     min_writer_version: Natural
     reader_features: tuple[str, ...] | None = None
     writer_features: tuple[str, ...] | None = None
+
+
+def protocol_body(protocol: Protocol) -> ProtocolBody:
+    """A protocol as the API has it."""
+    return ProtocolBody(
+        min_reader_version=protocol.min_reader_version,
+        min_writer_version=protocol.min_writer_version,
+        reader_features=protocol.reader_features,
+        writer_features=protocol.writer_features,
+    )
 
 
 class SuggestedProtocol(DeltaApiBody, frozen=True, kw_only=True):

@@ -16,8 +16,8 @@ from headgate.catalog.ports.commits import TableId, TableState
 from headgate.catalog.ports.directory import TableEntry
 from headgate.catalog.ports.serving import ReaderCatalog
 from headgate.catalog.wire import delta_api, delta_columns
-from headgate.catalog.wire.delta_api import ProtocolBody, TableMetadata
-from headgate.protocol.actions import DomainMetadata, EpochMillis, Protocol, Version
+from headgate.catalog.wire.delta_api import TableMetadata
+from headgate.protocol.actions import DomainMetadata, EpochMillis, Version
 from headgate.protocol.metadata import table_properties
 from headgate.protocol.schema import json as schema_json
 from headgate.server.credentials import location_url
@@ -96,7 +96,7 @@ def describe_table(
         properties=_properties(entry.table_id, state, changed),
         last_commit_version=None if changed is None else changed.version,
         last_commit_timestamp_ms=None if changed is None else changed.moment,
-        protocol=protocol_body(state.protocol) if extended else None,
+        protocol=delta_api.protocol_body(state.protocol) if extended else None,
         domain_metadata=_configurations(state) if extended and state.domains is not None else None,
         comment=metadata.description if extended else None,
     )
@@ -112,16 +112,6 @@ def metadata_etag(table_id: TableId, state: TableState) -> str:
     domains = {name: text for name, text in _configurations(state).items() if name != ROW_TRACKING}
     what = msgspec.json.encode((table_id, protocol, state.metadata, domains), order="deterministic")
     return hashlib.sha256(what).hexdigest()[:32]
-
-
-def protocol_body(protocol: Protocol) -> ProtocolBody:
-    """A protocol as the API has it."""
-    return ProtocolBody(
-        min_reader_version=protocol.min_reader_version,
-        min_writer_version=protocol.min_writer_version,
-        reader_features=protocol.reader_features,
-        writer_features=protocol.writer_features,
-    )
 
 
 def clustering_columns(domains: Mapping[str, DomainMetadata]) -> tuple[tuple[str, ...], ...] | None:
