@@ -22,7 +22,9 @@ from headgate.protocol.metadata.sql_functions import ExpressionPlace
 from headgate.protocol.metadata.stored_expressions import GENERATED, INVARIANT
 from headgate.protocol.metadata.table_properties import CONSTRAINT_PREFIX
 from headgate.protocol.predicates import from_sql
-from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
+from headgate.protocol.schema import schema_contents
+from headgate.protocol.schema.schema_contents import FieldStep, Items, RequiredPlace
+from headgate.protocol.schema.types import Field, Struct
 
 _SHOWN_COLUMNS, _SHOWN_CHARACTERS = 8, 80
 _NOT_SHOWN = (pa.types.is_nested, pa.types.is_null, pa.types.is_binary)
@@ -125,11 +127,11 @@ def _generated(field: Field, computed: ExactExpression) -> RowRule:
 
 
 def _not_null(field: Field) -> Iterator[RowRule]:
-    for path, breaks in _not_null_paths(field.name, field.type, nullable=field.nullable):
+    for place in schema_contents.required_places(field):
         yield RowRule(
-            f"{path} IS NOT NULL",
-            f"column {path!r} is NOT NULL in the table and a row has no value for it",
-            partial(_if_any, breaks, field.name),
+            f"{place.path} IS NOT NULL",
+            f"column {place.path!r} is NOT NULL in the table and a row has no value for it",
+            partial(_if_any, _breaks(place), field.name),
             "DELTA_NOT_NULL_CONSTRAINT_VIOLATED",
         )
 
@@ -147,25 +149,12 @@ def _if_any(breaks: RowBreaks, name: str, rows: RowContext) -> pa.ChunkedArray |
     return pa.chunked_array([breaks(chunk) for chunk in values.chunks], pa.bool_())
 
 
-def _not_null_paths(path: str, data_type: DataType, *, nullable: bool) -> Iterator[tuple[str, RowBreaks]]:
-    """Every place in a column that must not be null, and which values have one there."""
-    if not nullable:
-        yield path, pc.is_null
-    match data_type:
-        case Primitive():
-            return
-        case Struct(fields):
-            for at, field in enumerate(fields):
-                inner = _not_null_paths(f"{path}.{field.name}", field.type, nullable=field.nullable)
-                yield from ((name, _in_field(at, breaks)) for name, breaks in inner)
-        case Array(element, contains_null):
-            inner = _not_null_paths(f"{path}.element", element, nullable=contains_null)
-            yield from ((name, _in_any(_elements, breaks)) for name, breaks in inner)
-        case Map(key, value, contains_null):
-            inner = _not_null_paths(f"{path}.key", key, nullable=True)
-            yield from ((name, _in_any(_keys, breaks)) for name, breaks in inner)
-            inner = _not_null_paths(f"{path}.value", value, nullable=contains_null)
-            yield from ((name, _in_any(_items, breaks)) for name, breaks in inner)
+def _breaks(place: RequiredPlace) -> RowBreaks:
+    """Which values of a column have a null at a place."""
+    breaks: RowBreaks = pc.is_null
+    for step in reversed(place.steps):
+        breaks = _in_field(step.at, breaks) if isinstance(step, FieldStep) else _in_any(_LISTS[step], breaks)
+    return breaks
 
 
 def _in_field(at: int, breaks: RowBreaks) -> RowBreaks:
@@ -187,24 +176,20 @@ def lists_with(lists: pa.ListArray, breaks: RowBreaks) -> list[int]:
     return found
 
 
-def _elements(values: pa.Array) -> pa.Array:
-    return values
-
-
-def _keys(values: pa.MapArray) -> pa.Array:
-    return _entries(values, 0)
-
-
-def _items(values: pa.MapArray) -> pa.Array:
-    return _entries(values, 1)
-
-
 def _entries(values: pa.MapArray, at: int) -> pa.ListArray:
     kinds = (values.type.key_type, values.type.item_type)
     listed = values.cast(pa.list_(pa.struct([pa.field("key", kinds[0]), pa.field("value", kinds[1])])))
     lengths = pc.fill_null(pc.list_value_length(listed), 0).cast(pa.int32())
     offsets = pa.concat_arrays([pa.array([0], pa.int32()), pc.cumulative_sum(lengths)])
     return pa.ListArray.from_arrays(offsets, listed.flatten().field(at))
+
+
+_LISTS: Mapping[Items, Callable[[pa.Array], pa.ListArray]] = {
+    Items.ELEMENTS: lambda values: values,
+    Items.KEYS: partial(_entries, at=0),
+    Items.VALUES: partial(_entries, at=1),
+}
+"""The items of arrays or maps as lists."""
 
 
 def _row_text(rows: RowContext, at: int, about: str) -> str:

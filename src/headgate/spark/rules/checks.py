@@ -5,7 +5,7 @@ rule and the values of the row in the message, from which the error is made.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pyspark.errors import AnalysisException
@@ -16,13 +16,13 @@ from headgate.errors import ConstraintViolated
 from headgate.protocol.actions import Metadata
 from headgate.protocol.metadata.stored_expressions import GENERATED, INVARIANT
 from headgate.protocol.metadata.table_properties import CONSTRAINT_PREFIX
-from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
+from headgate.protocol.schema import schema_contents
+from headgate.protocol.schema.schema_contents import FieldStep, Items, Step
+from headgate.protocol.schema.types import DataType, Field, Primitive, Struct
 from headgate.spark.calls import errors
 from headgate.spark.parquet import logical_columns
 from headgate.spark.rules import stored_sql
 from headgate.spark.session import schema as spark_schema
-
-ColumnCondition = Callable[[Column], Column]
 
 _SHOWN_COLUMNS, _SHOWN_CHARACTERS = 8, 80
 _RULE = re.compile(r"HEADGATE_RULE\((\d+)\)\[(.*?)\]HEADGATE", re.DOTALL)
@@ -130,11 +130,11 @@ def _generated(field: Field) -> Iterator[RowConstraint]:
 
 
 def _not_null(field: Field) -> Iterator[RowConstraint]:
-    for path, broken in _not_null_paths(field.name, field.type, nullable=field.nullable):
+    for place in schema_contents.required_places(field):
         yield RowConstraint(
-            f"{path} IS NOT NULL",
-            f"column {path!r} is NOT NULL in the table and a row has no value for it",
-            broken(spark_schema.column(field.name)),
+            f"{place.path} IS NOT NULL",
+            f"column {place.path!r} is NOT NULL in the table and a row has no value for it",
+            _is_missing(place.steps, spark_schema.column(field.name)),
             "DELTA_NOT_NULL_CONSTRAINT_VIOLATED",
         )
 
@@ -156,32 +156,19 @@ def _is_showable(data_type: DataType) -> bool:
     return isinstance(data_type, Primitive) and data_type.name not in ("void", "variant", "binary")
 
 
-def _not_null_paths(
-    path: str, data_type: DataType, *, nullable: bool
-) -> Iterator[tuple[str, ColumnCondition]]:
-    """Every place in a column that must not be null, with the condition that it is."""
-    if not nullable:
-        yield path, F.isnull
-    match data_type:
-        case Primitive():
-            return
-        case Struct(fields):
-            for field in fields:
-                inner = _not_null_paths(f"{path}.{field.name}", field.type, nullable=field.nullable)
-                yield from ((name, _in_field(field.name, broken)) for name, broken in inner)
-        case Array(element, contains_null):
-            inner = _not_null_paths(f"{path}.element", element, nullable=contains_null)
-            yield from ((name, _in_any(lambda items: items, broken)) for name, broken in inner)
-        case Map(key, value, contains_null):
-            inner = _not_null_paths(f"{path}.key", key, nullable=True)
-            yield from ((name, _in_any(F.map_keys, broken)) for name, broken in inner)
-            inner = _not_null_paths(f"{path}.value", value, nullable=contains_null)
-            yield from ((name, _in_any(F.map_values, broken)) for name, broken in inner)
+def _is_missing(steps: Sequence[Step], column: Column) -> Column:
+    """Whether a value has a null where these steps lead."""
+    if not steps:
+        return F.isnull(column)
+    first, rest = steps[0], steps[1:]
+    if isinstance(first, FieldStep):
+        return column.isNotNull() & _is_missing(rest, column.getField(first.name))
+    return F.exists(_ARRAYS[first](column), lambda item: _is_missing(rest, item))
 
 
-def _in_field(name: str, broken: ColumnCondition) -> ColumnCondition:
-    return lambda struct: struct.isNotNull() & broken(struct.getField(name))
-
-
-def _in_any(items: ColumnCondition, broken: ColumnCondition) -> ColumnCondition:
-    return lambda column: F.exists(items(column), broken)
+_ARRAYS: Mapping[Items, Callable[[Column], Column]] = {
+    Items.ELEMENTS: lambda column: column,
+    Items.KEYS: F.map_keys,
+    Items.VALUES: F.map_values,
+}
+"""The items of an array or a map as an array."""
