@@ -11,9 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from headgate.errors import InvalidRequest
 from headgate.protocol.schema import partition_values
-from headgate.protocol.schema.types import DataType, Primitive, describe_type
+from headgate.protocol.schema.types import DataType, Primitive
 
 _EPOCH = datetime(1970, 1, 1)
 _FIRST_SCIENTIFIC, _LAST_SCIENTIFIC = 1e7, 1e-3
@@ -75,26 +74,11 @@ def _log_text(value: Any, key: PartitionKey) -> str | None:
     if value is None:
         return None
     if isinstance(value, bytes):
-        return _decoded(value, key)
+        return partition_values.decode_text(value, key.name, key.type)
     try:
         return partition_values.serialize(_spark_text(value, key.type), key.type)
     except (ValueError, OverflowError) as exc:
-        raise InvalidRequest(
-            f"the partition column {key.name!r} has the value {value!r}, and partition values can be in "
-            "the years 1 to 9999 only; nothing was committed: partition by another column",
-            code="DELTA_UNSUPPORTED_DATA_TYPES",
-        ) from exc
-
-
-def _decoded(value: bytes, key: PartitionKey) -> str | None:
-    try:
-        return value.decode() or None
-    except UnicodeDecodeError as exc:
-        raise InvalidRequest(
-            f"the {describe_type(key.type)} partition column {key.name!r} has a value that is not "
-            "UTF-8, which a log of JSON cannot keep; nothing was committed: partition by another column",
-            code="DELTA_UNSUPPORTED_DATA_TYPES",
-        ) from exc
+        raise partition_values.beyond_years(key.name, value) from exc
 
 
 def _spark_text(value: Any, data_type: DataType) -> str:

@@ -8,7 +8,7 @@ import re
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal, InvalidOperation
 
-from headgate.errors import CorruptLog
+from headgate.errors import CorruptLog, InvalidRequest
 from headgate.protocol.schema.types import DataType, Primitive, describe_type
 
 _EPOCH = datetime(1970, 1, 1)
@@ -48,6 +48,27 @@ def serialize(text: str | None, data_type: DataType) -> str | None:
     if data_type in (Primitive("float"), Primitive("double")):
         return text  # 1.0E10 and NaN as Java has them, which all readers know
     return _parsed(text, data_type)
+
+
+def decode_text(value: bytes, column: str, data_type: DataType) -> str | None:
+    """Bytes in a column of this name as the log keeps them; refused if they are no text."""
+    try:
+        return value.decode() or None
+    except UnicodeDecodeError as exc:
+        raise InvalidRequest(
+            f"the {describe_type(data_type)} partition column {column!r} has a value that is not "
+            "UTF-8, which a log of JSON cannot keep; nothing was committed: partition by another column",
+            code="DELTA_UNSUPPORTED_DATA_TYPES",
+        ) from exc
+
+
+def beyond_years(column: str, value: object) -> InvalidRequest:
+    """Says that a column has a moment which the log cannot keep."""
+    return InvalidRequest(
+        f"the partition column {column!r} has the value {value!r}, and partition values can be in "
+        "the years 1 to 9999 only; nothing was committed: partition by another column",
+        code="DELTA_UNSUPPORTED_DATA_TYPES",
+    )
 
 
 def _parsed(text: str, data_type: DataType) -> str:

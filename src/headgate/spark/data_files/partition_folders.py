@@ -14,9 +14,8 @@ from urllib.parse import unquote
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from headgate.errors import InvalidRequest
 from headgate.protocol.schema import partition_values
-from headgate.protocol.schema.types import DataType, Primitive, describe_type
+from headgate.protocol.schema.types import DataType, Primitive
 from headgate.spark.session import internal_names
 
 _NULL = "__HIVE_DEFAULT_PARTITION__"
@@ -76,32 +75,18 @@ def _value(escaped: str, column: PartitionColumn) -> str | None:
         return None
     found = unquote(escaped)
     if column.type == Primitive("binary"):
-        return _decoded(bytes.fromhex(found), column)
+        return partition_values.decode_text(bytes.fromhex(found), column.name, column.type)
     if column.type != Primitive("string"):
-        return _serialized(found, column)
+        return _log_text(found, column)
     if not found.startswith(_ENCODED):
         return found
     digits = found.removeprefix(_ENCODED)
-    return _decoded(urlsafe_b64decode(digits + "=" * (-len(digits) % 4)), column)
+    value = urlsafe_b64decode(digits + "=" * (-len(digits) % 4))
+    return partition_values.decode_text(value, column.name, column.type)
 
 
-def _decoded(value: bytes, column: PartitionColumn) -> str | None:
-    try:
-        return value.decode() or None
-    except UnicodeDecodeError as exc:
-        raise InvalidRequest(
-            f"the {describe_type(column.type)} partition column {column.name!r} has a value that is not "
-            "UTF-8, which a log of JSON cannot keep; nothing was committed: partition by another column",
-            code="DELTA_UNSUPPORTED_DATA_TYPES",
-        ) from exc
-
-
-def _serialized(text: str, column: PartitionColumn) -> str | None:
+def _log_text(text: str, column: PartitionColumn) -> str | None:
     try:
         return partition_values.serialize(text, column.type)
     except (ValueError, OverflowError) as exc:
-        raise InvalidRequest(
-            f"the partition column {column.name!r} has the value {text!r}, and partition values can be in "
-            "the years 1 to 9999 only; nothing was committed: partition by another column",
-            code="DELTA_UNSUPPORTED_DATA_TYPES",
-        ) from exc
+        raise partition_values.beyond_years(column.name, text) from exc

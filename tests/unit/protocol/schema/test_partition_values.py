@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from headgate.errors import CorruptLog
+from headgate.errors import CorruptLog, InvalidRequest
 from headgate.protocol.schema import partition_values
 from headgate.protocol.schema.types import Array, DataType, Primitive
 
@@ -112,3 +112,24 @@ def test_values_are_written_so_that_every_reader_understands_them(
     type_name: str, text: str | None, written: str | None
 ) -> None:
     assert partition_values.serialize(text, Primitive(type_name)) == written
+
+
+def test_bytes_that_are_text_are_kept() -> None:
+    binary = Primitive("binary")
+
+    assert partition_values.decode_text("é".encode(), "code", binary) == "é"
+    assert partition_values.decode_text(b"", "code", binary) is None
+
+
+def test_bytes_that_are_no_text_are_refused() -> None:
+    with pytest.raises(
+        InvalidRequest, match="the binary partition column 'code' has a value that is not UTF-8"
+    ):
+        partition_values.decode_text(b"\xff", "code", Primitive("binary"))
+
+
+def test_a_moment_beyond_the_years_is_said_with_its_column() -> None:
+    said = partition_values.beyond_years("at", 2**63 - 1)
+
+    assert isinstance(said, InvalidRequest)
+    assert "the partition column 'at' has the value 9223372036854775807" in said.message
