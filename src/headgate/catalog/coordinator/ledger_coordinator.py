@@ -92,11 +92,7 @@ class LedgerCoordinator:
 
     def backfill_to(self, table: CoordinatedTable, version: Version) -> None:
         record = self.known(table).record
-        if version >= record.next:
-            raise InvalidRequest(
-                f"version {version} cannot be published: the latest ratified version is {record.latest}",
-                asked=version, latest=record.latest,
-            )  # fmt: skip
+        rules.check_ratified(record, version)
         self._publish(table, record, version)
 
     def known(self, table: CoordinatedTable, txn_id: TxnId | None = None) -> LedgerEntry:

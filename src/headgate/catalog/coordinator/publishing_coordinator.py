@@ -89,12 +89,7 @@ class PublishingCoordinator:
         return GetCommitsResponse((), self._follow(table).latest)
 
     def backfill_to(self, table: CoordinatedTable, version: Version) -> None:
-        record = self._follow(table)
-        if version >= record.next:
-            raise InvalidRequest(
-                f"version {version} cannot be published: the latest ratified version is {record.latest}",
-                asked=version, latest=record.latest,
-            )  # fmt: skip
+        rules.check_ratified(self._follow(table), version)
 
     def _follow(self, table: CoordinatedTable) -> Registration:
         """The record, once the ledger has every version of the log: a crash may have left it behind."""

@@ -91,3 +91,12 @@ def is_next_version(record: Registration, version: Version) -> bool:
             version=version,
         )
     return True
+
+
+def check_ratified(record: Registration, version: Version) -> None:
+    """Refuse to publish a version that nobody ratified yet."""
+    if version >= record.next:
+        raise InvalidRequest(
+            f"version {version} cannot be published: the latest ratified version is {record.latest}",
+            asked=version, latest=record.latest,
+        )  # fmt: skip

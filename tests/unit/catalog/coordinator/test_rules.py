@@ -115,3 +115,12 @@ def test_what_can_never_be_ratified_is_an_error(
 
     if "next version" in words:
         assert caught.value.fields == {"asked": version, "latest": record.next - 1}
+
+
+def test_what_nobody_ratified_is_not_published() -> None:
+    rules.check_ratified(USED, Version(7))
+
+    with pytest.raises(
+        InvalidRequest, match="version 8 cannot be published: the latest ratified version is 7"
+    ):
+        rules.check_ratified(USED, Version(8))
