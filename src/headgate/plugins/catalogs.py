@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from headgate.catalog.ports.catalog import LakeCatalog
 from headgate.catalog.targets import CatalogTarget
 from headgate.errors import InvalidRequest
-from headgate.plugins.registry import PluginKind, Registry
+from headgate.plugins.registry import PluginKind, Registry, load_at_first_call
 from headgate.storage.locate import is_local
 
 __all__ = ["GROUP", "CatalogTarget", "LakeCatalog", "Opener", "open_catalog", "register", "unregister"]
@@ -48,18 +48,10 @@ def _check(scheme: str, opener: Opener) -> None:
 
 def _from_offers(scheme: str, offers: Sequence[EntryPoint]) -> Opener:
     """What imports the opener when a lake is so addressed."""
-    distinct = {offer.value for offer in offers}
-
-    def open_installed(target: CatalogTarget) -> LakeCatalog:
-        if len(distinct) > 1:
-            named = ", ".join(sorted(distinct))
-            raise InvalidRequest(
-                f"more than one installed package opens {scheme}://: uninstall all but one of {named}"
-            )
-        opener: Opener = offers[0].load()
-        return opener(target)
-
-    return open_installed
+    named = ", ".join(sorted({offer.value for offer in offers}))
+    return load_at_first_call(
+        offers, f"more than one installed package opens {scheme}://: uninstall all but one of {named}"
+    )
 
 
 KIND: PluginKind[Opener] = PluginKind(

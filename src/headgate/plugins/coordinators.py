@@ -29,7 +29,7 @@ from headgate.catalog.ports.ledger import Ledger
 from headgate.catalog.targets import is_http
 from headgate.errors import InvalidRequest
 from headgate.plugins.owner_addresses import require_known_server
-from headgate.plugins.registry import PluginKind, Registry
+from headgate.plugins.registry import PluginKind, Registry, load_at_first_call
 
 __all__ = [
     "GROUP",
@@ -107,17 +107,9 @@ def _check(name: str, builder: CoordinatorBuilder) -> None:
 
 def _from_offers(name: str, offers: Sequence[EntryPoint]) -> CoordinatorBuilder:
     """A builder that imports the package when a table names it."""
-    distinct = {offer.value: offer for offer in offers}
-
-    def build(conf: Mapping[str, str]) -> CommitCoordinator:
-        if len(distinct) > 1:
-            raise InvalidRequest(
-                f"more than one installed package offers the commit owner {name!r}: register the one to use"
-            )
-        builder: CoordinatorBuilder = offers[0].load()
-        return builder(conf)
-
-    return build
+    return load_at_first_call(
+        offers, f"more than one installed package offers the commit owner {name!r}: register the one to use"
+    )
 
 
 KIND: PluginKind[CoordinatorBuilder] = PluginKind(

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from headgate.errors import InvalidRequest
 
@@ -100,3 +100,17 @@ class Registry(Generic[Plugin]):
         for offer in entry_points(group=self._kind.group):
             offers.setdefault(offer.name, []).append(offer)
         return {name: self._kind.from_offers(name, tuple(of_name)) for name, of_name in offers.items()}
+
+
+def load_at_first_call(offers: Sequence[EntryPoint], refusal: str) -> Callable[..., Any]:
+    """The function that packages offer under one name, imported when it is called.
+
+    Offers of the same one are one; of different ones nobody knows which is meant: ``refusal`` says so.
+    """
+
+    def call(*args: Any) -> Any:
+        if len({offer.value for offer in offers}) > 1:
+            raise InvalidRequest(refusal)
+        return offers[0].load()(*args)
+
+    return call
