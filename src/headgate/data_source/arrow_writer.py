@@ -25,6 +25,7 @@ from headgate.protocol import property_values
 from headgate.protocol.actions import Action, AddFile, EpochMillis
 from headgate.protocol.features import identity_columns
 from headgate.protocol.log.replay import State
+from headgate.protocol.stats import operation_metrics
 from headgate.protocol.transaction.attempt import BLIND, ReadSet
 from headgate.spark.data_files import option_rows
 from headgate.spark.data_files.option_rows import WriteKind
@@ -136,8 +137,9 @@ class TableWriter(DataSourceArrowWriter):
         reads = ReadSet(whole_table=True) if self._overwrite else BLIND
         if txn is not None:
             reads = replace(reads, app_ids=frozenset({txn[0]}))
+        metrics = operation_metrics.written_metrics(adds, rows)
         return Change(
-            Operation("WRITE", _parameters(base.state, overwrite=self._overwrite), _metrics(adds, rows)),
+            Operation("WRITE", _parameters(base.state, overwrite=self._overwrite), metrics),
             (*app_transaction.actions(table.world, txn), *removed, *adds),
             reads=reads,
             user_metadata=self._asked.get("user_metadata"),
@@ -175,8 +177,3 @@ def _check_writable_here(state: State, *, overwrite: bool) -> None:
 def _parameters(state: State, *, overwrite: bool) -> dict[str, str]:
     columns = msgspec.json.encode(list(state.metadata.partition_columns)).decode()
     return {"mode": "Overwrite" if overwrite else "Append", "partitionBy": columns}
-
-
-def _metrics(adds: Sequence[AddFile], rows: int) -> dict[str, str]:
-    size = sum(add.size for add in adds)
-    return {"numFiles": str(len(adds)), "numOutputRows": str(rows), "numOutputBytes": str(size)}

@@ -22,6 +22,7 @@ from headgate.protocol.schema import column_mapping, enforcement
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.column_mapping import ColumnMappingMode, Path
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
+from headgate.protocol.stats import operation_metrics
 from headgate.protocol.stats.indexed_columns import indexed_paths
 from headgate.storage import store as store_port
 from headgate.storage.store import Store
@@ -62,11 +63,7 @@ class NewFiles:
     @property
     def metrics(self) -> dict[str, str]:
         """What was written, in Delta's names."""
-        return {
-            "numFiles": str(len(self.adds)),
-            "numOutputRows": str(self.rows),
-            "numOutputBytes": str(sum(add.size for add in self.adds)),
-        }
+        return operation_metrics.written_metrics(self.adds, self.rows)
 
 
 def file_shape(metadata: Metadata, schema: Struct, clustering: Iterable[Path]) -> FileShape:

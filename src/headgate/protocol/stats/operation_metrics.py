@@ -1,4 +1,4 @@
-"""What did a commit do to rows and files, by its own word? Read from its ``operationMetrics``.
+"""What did a commit do to rows and files, by its own word? What ``operationMetrics`` say, ours too.
 
 Each operation has names of its own for much the same counts: a DELETE says ``numDeletedRows`` and
 ``numRemovedFiles``, a MERGE ``numTargetRowsDeleted`` and ``numTargetFilesRemoved``.
@@ -7,6 +7,8 @@ Each operation has names of its own for much the same counts: a DELETE says ``nu
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from headgate.protocol.actions import AddFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,15 @@ class MetricCount:
 
     verb: str
     number: int
+
+
+def written_metrics(adds: Sequence[AddFile], rows: int) -> dict[str, str]:
+    """What a write says of the files with its rows, in Delta's names."""
+    return {
+        "numFiles": str(len(adds)),
+        "numOutputRows": str(rows),
+        "numOutputBytes": str(sum(add.size for add in adds)),
+    }
 
 
 def metric_counts(metrics: Mapping[str, Any], rows: Sequence[Metric]) -> tuple[MetricCount, ...]:

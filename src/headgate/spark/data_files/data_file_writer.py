@@ -23,6 +23,7 @@ from headgate.protocol.actions import AddCdcFile, AddFile, EpochMillis, Metadata
 from headgate.protocol.features import identity_columns
 from headgate.protocol.schema.column_mapping import Path
 from headgate.protocol.schema.types import Field, Primitive
+from headgate.protocol.stats import operation_metrics
 from headgate.protocol.stats.indexed_columns import indexed_paths
 from headgate.spark.jvm import call_sites
 from headgate.spark.parquet import parquet_options
@@ -108,11 +109,7 @@ class WrittenFiles:
     @property
     def metrics(self) -> Mapping[str, str]:
         """What was written, in Delta's names."""
-        return {
-            "numFiles": str(len(self.adds)),
-            "numOutputRows": str(self.rows),
-            "numOutputBytes": str(sum(add.size for add in self.adds)),
-        }
+        return operation_metrics.written_metrics(self.adds, self.rows)
 
 
 @dataclass(frozen=True, slots=True)

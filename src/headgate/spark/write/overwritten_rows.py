@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 from headgate.errors import InvalidRequest
 from headgate.protocol.actions import Action, AddFile, Metadata
 from headgate.protocol.predicates.tree import Always, Predicate
+from headgate.protocol.stats import operation_metrics
 from headgate.protocol.transaction.attempt import ReadSet
 from headgate.spark.data_files import data_file_writer
 from headgate.spark.data_files.data_file_writer import WrittenFiles
@@ -59,9 +60,7 @@ class RemovedRows:
             return written.metrics
         adds = [*written.adds, *(add for part in self.folders for add in part.adds)]
         return {
-            "numFiles": str(len(adds)),
-            "numOutputRows": str(written.rows + self.copied),
-            "numOutputBytes": str(sum(add.size for add in adds)),
+            **operation_metrics.written_metrics(adds, written.rows + self.copied),
             "numCopiedRows": str(self.copied),
             "numDeletedRows": str(self.deleted),
         }

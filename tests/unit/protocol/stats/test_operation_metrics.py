@@ -3,8 +3,16 @@
 from collections.abc import Mapping
 
 import pytest
+from msgspec.structs import replace
 
-from headgate.protocol.stats.operation_metrics import FILE_METRICS, ROW_METRICS, Metric, metric_counts
+from headgate.protocol.stats.operation_metrics import (
+    FILE_METRICS,
+    ROW_METRICS,
+    Metric,
+    metric_counts,
+    written_metrics,
+)
+from tests.support import commits
 
 OPERATIONS: dict[str, tuple[Mapping[str, object], str, str]] = {
     "WRITE": ({"numFiles": "2", "numOutputRows": "10"}, "10 written", "2 added"),
@@ -99,3 +107,10 @@ def test_every_operation_tells_what_became_of_rows_and_files(operation: str) -> 
     metrics, rows, files = OPERATIONS[operation]
 
     assert (told(metrics, ROW_METRICS), told(metrics, FILE_METRICS)) == (rows, files)
+
+
+def test_a_write_counts_its_files_rows_and_bytes() -> None:
+    adds = [replace(commits.add("a"), size=3), replace(commits.add("b"), size=4)]
+
+    assert written_metrics(adds, 9) == {"numFiles": "2", "numOutputRows": "9", "numOutputBytes": "7"}
+    assert written_metrics((), 0) == {"numFiles": "0", "numOutputRows": "0", "numOutputBytes": "0"}
