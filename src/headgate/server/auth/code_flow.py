@@ -24,11 +24,11 @@ from joserfc.errors import JoseError
 
 from headgate.catalog.ports.access import invalid_token_error
 from headgate.errors import CatalogUnavailable, InvalidRequest
+from headgate.server import small_answers
 from headgate.server.auth.issuer_keys import DISCOVERY, Fetch, fetch_document
 from headgate.server.trusted_issuers import TrustedIssuer, check_address
 
 _TIMEOUT = urllib3.Timeout(connect=5, read=10)
-_LARGEST = 512 * 1024
 _SECRET_BYTES = 32
 
 Post = Callable[[str, Mapping[str, str]], bytes]
@@ -56,16 +56,7 @@ class BegunSignIn:
 
 def post_form(url: str, fields: Mapping[str, str]) -> bytes:
     """The answer to a form, if it is small, soon there, and no redirection to another place."""
-    with urllib3.PoolManager(retries=False, timeout=_TIMEOUT) as pool:
-        answer = pool.request("POST", url, fields=dict(fields), encode_multipart=False, redirect=False,
-                              preload_content=False)  # fmt: skip
-        try:
-            content = answer.read(_LARGEST + 1, decode_content=False)
-        finally:
-            answer.release_conn()
-    if answer.status != 200 or len(content) > _LARGEST:
-        raise urllib3.exceptions.HTTPError(f"status {answer.status}, {len(content)} bytes")
-    return content
+    return small_answers.ask_issuer(url, _TIMEOUT, small_answers.form_body(fields))
 
 
 @dataclass(frozen=True, slots=True)

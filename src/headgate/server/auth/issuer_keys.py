@@ -12,13 +12,13 @@ from joserfc.jwk import Key, KeySet
 
 from headgate.clock import World
 from headgate.errors import CatalogUnavailable, InvalidRequest
+from headgate.server import small_answers
 from headgate.server.trusted_issuers import check_address
 
 MAX_AGE_MS = 10 * 60 * 1000
 """After which keys are asked for anew: one that an issuer took back is good for no longer."""
 MIN_INTERVAL_MS = 30 * 1000
 """Between two requests, however many tokens name a key that nobody knows."""
-_LARGEST = 512 * 1024
 _TIMEOUT = urllib3.Timeout(connect=5, read=5)
 DISCOVERY = "/.well-known/openid-configuration"
 
@@ -36,15 +36,7 @@ Fetch = Callable[[str], bytes]
 
 def fetch_document(url: str) -> bytes:
     """What is at an address, if it is small, soon there, and no redirection to another place."""
-    with urllib3.PoolManager(retries=False, timeout=_TIMEOUT) as pool:
-        answer = pool.request("GET", url, redirect=False, preload_content=False)
-        try:
-            content = answer.read(_LARGEST + 1, decode_content=False)
-        finally:
-            answer.release_conn()
-    if answer.status != 200 or len(content) > _LARGEST:
-        raise urllib3.exceptions.HTTPError(f"status {answer.status}, {len(content)} bytes")
-    return content
+    return small_answers.ask_issuer(url, _TIMEOUT)
 
 
 @dataclass(slots=True)

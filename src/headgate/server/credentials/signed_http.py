@@ -6,11 +6,12 @@ of its text.
 
 from collections.abc import Mapping
 from functools import cache
-from urllib.parse import urlencode
 
 import urllib3
 
 from headgate.errors import CatalogUnavailable, InvalidRequest
+from headgate.server import small_answers
+from headgate.server.small_answers import RequestBody
 
 _TIMEOUT = urllib3.Timeout(connect=5, read=10)
 _RETRIES = urllib3.Retry(2, allowed_methods=None, status_forcelist=(429, 500, 502, 503), backoff_factor=0.2)
@@ -24,30 +25,25 @@ def _pool() -> urllib3.PoolManager:
 
 def post_form(url: str, form: Mapping[str, str], *, service: str) -> bytes:
     """The answer to a form."""
-    return post(
-        url,
-        urlencode(form).encode(),
-        {"Content-Type": "application/x-www-form-urlencoded"},
-        service=service,
-    )
+    return _post(url, small_answers.form_body(form), service)
 
 
 def post(url: str, body: bytes, headers: Mapping[str, str], *, service: str) -> bytes:
     """The answer of a token service; ``CatalogUnavailable`` if there was none."""
+    return _post(url, RequestBody(body, headers), service)
+
+
+def _post(url: str, sent: RequestBody, service: str) -> bytes:
     try:
-        answer = _pool().request(
-            "POST", url, body=body, headers=dict(headers), redirect=False, preload_content=False
-        )
-        content = answer.read(_MOST_BYTES + 1)
-        answer.release_conn()
+        answer = small_answers.ask(_pool(), url, _MOST_BYTES, sent)
     except urllib3.exceptions.HTTPError as exc:
         raise CatalogUnavailable(
             f"{service} could not be asked for a credential ({type(exc).__name__}): try again in a moment"
         ) from None
-    if answer.status >= 300 or len(content) > _MOST_BYTES:
+    if answer.status >= 300 or not answer.is_whole:
         raise InvalidRequest(
             f"{service} refused to give out a credential (status {answer.status}): the server's operator has "
             "to look at the identity that is configured for this store, and at its roles",
             code="HEADGATE_VENDING_REFUSED",
         )
-    return content
+    return answer.content
