@@ -16,7 +16,7 @@ from headgate.arrow.read.file_columns import StoredColumns
 from headgate.errors import FileDamaged, ObjectNotFound, StorageError
 from headgate.protocol import relative_paths
 from headgate.protocol.log.deletion_vectors import DeletedRows
-from headgate.protocol.schema import file_fields
+from headgate.protocol.schema import column_mapping
 from headgate.protocol.schema.types import Field
 from headgate.storage.local import LocalStore
 from headgate.storage.range_file import RangeFile
@@ -85,7 +85,7 @@ class _OpenFile:
         self._file = file
         self._parquet = _translated(file.path, lambda: _open(reader, file))
         columns = list(self._parquet.schema_arrow)
-        file_fields.check_field_ids(columns, reader.stored.mode, file.path)
+        column_mapping.check_field_ids(columns, reader.stored.mode, file.path)
         self._places = {
             field.name: None
             if reader.stored.is_partition(field)

@@ -18,7 +18,7 @@ from headgate.arrow.arrow_types import NEEDS_SPARK
 from headgate.errors import UnsupportedFeature
 from headgate.protocol import property_values
 from headgate.protocol.actions import Metadata
-from headgate.protocol.schema import column_mapping, file_fields, partition_values
+from headgate.protocol.schema import column_mapping, partition_values
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.column_mapping import ColumnMappingMode
 from headgate.protocol.schema.types import DataType, Field, Primitive, Struct, describe_type
@@ -41,7 +41,7 @@ class StoredColumns:
 
     def place(self, field: Field, file: Sequence[pa.Field], path: str) -> int | None:
         """Where a column, or a part of one, is among those that the file at ``path`` has."""
-        return file_fields.find_field(field, file, self.mode, path)
+        return column_mapping.find_field(field, file, self.mode, path)
 
     def constant(self, field: Field, values: Mapping[str, str | None], count: int) -> pa.ChunkedArray:
         """A partition column of a file with ``count`` rows and these partition values."""

@@ -8,9 +8,9 @@ Data files, statistics and partition values call it ``col-5f42``, also after it 
 ``a.b`` has a name at each level: its statistics are at ``col-77.col-9c``.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import Any
+from typing import Any, Protocol
 
 from headgate.errors import CorruptLog, UnsupportedFeature
 from headgate.protocol import property_values
@@ -19,6 +19,7 @@ from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitiv
 
 COLUMN_ID = "delta.columnMapping.id"
 PHYSICAL_NAME = "delta.columnMapping.physicalName"
+_FIELD_ID = b"PARQUET:field_id"
 
 Path = tuple[str, ...]
 
@@ -29,6 +30,16 @@ class ColumnMappingMode(StrEnum):
     NONE = "none"
     NAME = "name"
     ID = "id"
+
+
+class FileField(Protocol):
+    """A field as a data file has it, with its id as Arrow reads it: ``{b"PARQUET:field_id": b"7"}``."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def metadata(self) -> Mapping[bytes, bytes] | None: ...
 
 
 def mapping_mode(metadata: Metadata) -> ColumnMappingMode:
@@ -65,6 +76,38 @@ def field_id(field: Field) -> int | None:
     if found is not None and not isinstance(found, int):
         raise _unmapped_error(field, COLUMN_ID)
     return found
+
+
+def find_field(field: Field, file: Sequence[FileField], mode: ColumnMappingMode, path: str) -> int | None:
+    """Where a column, or a part of one, is among the fields of the file at ``path``; None if it has none.
+
+    By its physical name, whose case may differ, or where the mode is id, by its id.
+    """
+    number = field_id(field) if mode is ColumnMappingMode.ID else None
+    if number is not None:
+        wanted = str(number).encode()
+        found = [at for at, part in enumerate(file) if (part.metadata or {}).get(_FIELD_ID) == wanted]
+    else:
+        name = physical_name(field, mode)
+        found = [at for at, part in enumerate(file) if part.name == name]
+        found = found or [at for at, part in enumerate(file) if part.name.lower() == name.lower()]
+    if len(found) > 1:
+        raise CorruptLog(
+            f"the data file {path} has column {field.name!r} of the table {len(found)} times",
+            code="DELTA_DUPLICATE_COLUMNS_FOUND",
+        )
+    return found[0] if found else None
+
+
+def check_field_ids(file: Iterable[FileField], mode: ColumnMappingMode, path: str) -> None:
+    """Refuse a file without field ids where columns are found by these."""
+    if mode is ColumnMappingMode.ID and not any(_FIELD_ID in (part.metadata or {}) for part in file):
+        raise UnsupportedFeature(
+            f"the table finds its columns by field ids, and the data file {path} has none: "
+            "have its writer rewrite the file",
+            code="DELTA_UNSUPPORTED_FEATURES_FOR_READ",
+            features=("columnMapping",), operation="read",
+        )  # fmt: skip
 
 
 def mapped_to_own_name(name: str) -> Mapping[str, Any]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from headgate.errors import ObjectNotFound
-from headgate.protocol.schema import column_mapping, file_fields, schema_contents
+from headgate.protocol.schema import column_mapping, schema_contents
 from headgate.protocol.schema.column_mapping import ColumnMappingMode
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
 from headgate.spark.parquet import file_schema, footers
@@ -105,14 +105,14 @@ def _schema(table: OpenedTable, path: str, size: int) -> pa.Schema | None:
 
 def file_layout(columns: ScanColumns, file: pa.Schema, path: str) -> Struct:
     """The layout of a file with this schema."""
-    file_fields.check_field_ids(file, columns.mode, path)
+    column_mapping.check_field_ids(file, columns.mode, path)
     return columns.layout(_struct(columns.schema.fields, list(file), columns.mode, path))
 
 
 def _struct(fields: Sequence[Field], file: Sequence[pa.Field], mode: ColumnMappingMode, path: str) -> Struct:
     parts = []
     for field in fields:
-        place = file_fields.find_field(field, file, mode, path)
+        place = column_mapping.find_field(field, file, mode, path)
         parts.append(
             Field(column_mapping.physical_name(field, mode), VOID)
             if place is None
