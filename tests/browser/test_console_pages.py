@@ -290,6 +290,12 @@ def test_a_write_is_confirmed_in_the_browser_and_then_done(console: ConsoleServe
     assert watched.violations() == []
 
     page.get_by_role("button", name="Grant it").click()
+    page.get_by_text("The privilege was granted.").wait_for()
+    assert page.url.endswith("/grants"), "what was done is not said again to who loads the page anew"
+    page.go_back()
+    page.get_by_role("heading", name="Grant a privilege?").wait_for()
+    page.go_forward()
+    assert page.get_by_text("The privilege was granted.").count() == 0
     page.get_by_role("button", name="Take back READ on sales.stock from grace").click()
     page.get_by_role("button", name="Take it back").click()
     page.get_by_role("heading", name="Grants", exact=True).wait_for()

@@ -18,6 +18,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from litestar import MediaType, Response
 from markupsafe import Markup
 
+from headgate.server.console.deeds_done import done_sentence
 from headgate.server.console.views import formats
 from headgate.server.console.visit import CSRF_FIELD, Visit, VisitedLake
 
@@ -91,6 +92,7 @@ def page(visit: Visit, template: str, lake: VisitedLake | None = None, **values:
         "lakes": tuple(served.name for served in visit.lakes),
         "csrf": visit.session.csrf,
         "path": visit.path,
+        "done": done_sentence(visit.done),
         "has_accounts": visit.has_accounts,
         "now_ms": 0 if lake is None else lake.now_ms,
     }

@@ -19,7 +19,7 @@ from headgate.server.console.routes import (
     version_pages,
 )
 from headgate.server.console.security_headers import SecurityHeaders
-from headgate.server.console.visit import provide_form, provide_visit
+from headgate.server.console.visit import provide_asked, provide_form, provide_visit
 
 ROUTER = Router(
     path="/",
@@ -49,21 +49,27 @@ ROUTER = Router(
         activity_pages.show_transactions,
         access_pages.show_grants,
         access_pages.change_grants,
+        access_pages.confirm_grants,
         rules_pages.show_rules,
         rules_pages.rehearse_commit,
         maintenance_pages.show_lake_maintenance,
         maintenance_pages.show_maintenance,
         maintenance_pages.change_maintenance,
+        maintenance_pages.confirm_maintenance,
         maintenance_pages.show_check,
         maintenance_pages.repair_table,
+        maintenance_pages.confirm_repair,
         handover_pages.show_adoption,
         handover_pages.adopt_table,
+        handover_pages.confirm_adoption,
         handover_pages.show_release,
         handover_pages.release_table,
+        handover_pages.confirm_release,
     ],
     dependencies={
         "visit": Provide(provide_visit, sync_to_thread=True),
         "form": Provide(provide_form),
+        "asked": Provide(provide_asked, sync_to_thread=False),
     },
     middleware=[SecurityHeaders()],
     exception_handlers=ANSWER_PAGES,

@@ -4,11 +4,12 @@ A visit acts as the caller, never as the owner of the lake: whatever the API hid
 console hides too, because both ask the same catalog in the same name (T14).
 """
 
+import hashlib
 import hmac
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 from litestar import Request
 from litestar.datastructures import State
@@ -34,10 +35,14 @@ from headgate.server.operations.parts import Operations
 from headgate.server.request_record import current_request
 
 CSRF_FIELD = "csrf"
+PROOF = "proof"
+"""What proves in an address that a form of the same session asked for what is in it."""
 _LONGEST_FIELD = 4_096
 _LONGEST_FIELDS = {"actions": LONGEST_TEXT}
 ConsoleRequest = Request[object, object, State]
 Form = Mapping[str, str]
+AskedForm = Mapping[str, str]
+"""The fields of a form as they are in the address of the question whether it is to be done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +68,15 @@ class VisitedLake:
     @property
     def name(self) -> str:
         return self.served.name
+
+    @property
+    def address(self) -> str:
+        """The page of the lake."""
+        return f"/console/lakes/{quote(self.name, safe='')}"
+
+    def table_address(self, name: str) -> str:
+        """The page of a table."""
+        return f"{self.address}/tables/{quote(name, safe='')}"
 
     @property
     def now_ms(self) -> int:
@@ -121,10 +135,17 @@ class Visit:
     parts: ConsoleParts
     operations: Operations
     path: str
+    done: str
+    """What the address says was done just now."""
     is_fragment: bool
     """Whether a part of a page is asked for, and not all of it."""
     has_accounts: bool
     """Whether one can sign out."""
+
+    @property
+    def address(self) -> str:
+        """The address that is asked for, without its query."""
+        return quote(self.path)
 
     def lake(self, name: str) -> VisitedLake:
         """The lake of that name on behalf of the caller; ``LakeNotFound`` if there is none for it."""
@@ -151,7 +172,8 @@ def provide_visit(request: ConsoleRequest, state: State) -> Visit:
         lakes=lakes if caller.lake is None else lakes.only(caller.lake),
         parts=parts,
         operations=operations,
-        path=request.url.path,
+        path=request.scope["path"],
+        done=request.query_params.get("done", ""),
         is_fragment=request.headers.get("hx-request-type") == "partial",
         has_accounts=not isinstance(authenticator, NoAuthentication),
     )
@@ -202,6 +224,21 @@ async def provide_form(request: ConsoleRequest, visit: NamedDependency[Visit]) -
     return fields
 
 
+def provide_asked(request: ConsoleRequest, visit: NamedDependency[Visit]) -> AskedForm:
+    """What a form of this session asked for, out of the address of the question whether it is to be done."""
+    fields = form_fields({name: value for name, value in request.query_params.items() if name != PROOF})
+    proof = request.query_params.get(PROOF, "")
+    if not hmac.compare_digest(proof.encode(), proof_of(fields, visit.session).encode()):
+        raise _foreign_form()
+    return fields
+
+
+def proof_of(fields: Form, session: ConsoleSession) -> str:
+    """What only this session says of these fields."""
+    said = urlencode(sorted(fields.items())).encode()
+    return hmac.new(session.csrf.encode(), said, hashlib.sha256).hexdigest()
+
+
 def form_fields(sent: Mapping[str, Any]) -> Form:
     """The fields of a form that are text, and not too long."""
     fields = {name: value for name, value in sent.items() if isinstance(value, str)}
@@ -216,8 +253,12 @@ def require_own_form(headers: Mapping[str, str], fields: Form, session: ConsoleS
     """Refuse a form that no page of this session was the origin of."""
     same = hmac.compare_digest(fields.get(CSRF_FIELD, "").encode(), session.csrf.encode())
     if not same or headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
-        raise RequestRefused(
-            "this form was not sent from a page of this session, so nothing was done: open the page again, "
-            "and send it from there",
-            code="HEADGATE_CSRF", status=403,
-        )  # fmt: skip
+        raise _foreign_form()
+
+
+def _foreign_form() -> RequestRefused:
+    return RequestRefused(
+        "this form was not sent from a page of this session, so nothing was done: open the page again, "
+        "and send it from there",
+        code="HEADGATE_CSRF", status=403,
+    )  # fmt: skip

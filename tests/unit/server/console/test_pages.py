@@ -126,7 +126,7 @@ def test_a_write_is_confirmed_before_it_is_done(console: ConsoleServer, visitor:
     owner = visitor("owner")
     form = {"deed": "grant", "privilege": "append", "on": "sales", "principal": "frank"}
 
-    asked = owner.post(f"{LAKE}/grants", form)
+    asked = owner.get(owner.post(f"{LAKE}/grants", form).headers["location"])
     assert asked.status == 200 and b"Grant a privilege?" in asked.body
     assert not any(grant.principal == "frank" for grant in console.catalog.granting.grants())
 

@@ -1,27 +1,29 @@
 """The page of who may do what: grants with their reasons, groups; granting and revoking."""
 
-from functools import partial
 from typing import Any
 
 from litestar import Response, get, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath, FromQuery
+from litestar.response import Redirect
 
 from headgate.catalog.ports.access import OWNER, Privilege, parse_privilege
 from headgate.catalog.ports.directory import parse_name
 from headgate.errors import InvalidRequest
 from headgate.server.console.address_numbers import PageNumber
+from headgate.server.console.deeds_done import Done
 from headgate.server.console.rendering import page
-from headgate.server.console.routes.confirmation import Deed, confirm_or_do
+from headgate.server.console.routes.confirmation import QUESTION, Deed, ask_or_do, confirmation_page
 from headgate.server.console.views import grants_view
 from headgate.server.console.views.paging import list_page
-from headgate.server.console.visit import Form, Visit, VisitedLake
+from headgate.server.console.visit import AskedForm, Form, Visit, VisitedLake
 
 _GRANTS_ON_A_PAGE = 100
 _GROUPS_ON_A_PAGE = 50
+GRANTS = "/console/lakes/{lake:str}/grants"
 
 
-@get("/console/lakes/{lake:str}/grants", sync_to_thread=True)
+@get(GRANTS, sync_to_thread=True)
 def show_grants(
     visit: NamedDependency[Visit],
     lake: FromPath[str],
@@ -49,27 +51,45 @@ def show_grants(
     return page(visit, "grants.html", found, **values)
 
 
-@post("/console/lakes/{lake:str}/grants", status_code=200, sync_to_thread=True)
+@post(GRANTS, status_code=303, sync_to_thread=True)
 def change_grants(
     visit: NamedDependency[Visit], lake: FromPath[str], form: NamedDependency[Form]
-) -> Response[Any]:
+) -> Redirect:
     """Grant or revoke a privilege, once that is confirmed."""
+    return ask_or_do(visit, form, _grant_deed(visit.lake(lake), form))
+
+
+@get(f"{GRANTS}{QUESTION}", sync_to_thread=True)
+def confirm_grants(
+    visit: NamedDependency[Visit], lake: FromPath[str], asked: NamedDependency[AskedForm]
+) -> Response[str]:
+    """The question whether a privilege is to be granted or revoked."""
     found = visit.lake(lake)
-    return confirm_or_do(visit, found, form, _grant_deed(found, form))
+    return confirmation_page(visit, found, _grant_deed(found, asked), asked)
 
 
 def _grant_deed(lake: VisitedLake, form: Form) -> Deed:
     privilege, whom = parse_privilege(form.get("privilege", "")), form.get("principal", "").strip()
     on = form.get("on", "").strip() or None
     shown, granting = on or "the lake", lake.catalog.granting
-    back = f"/console/lakes/{lake.name}/grants"
+    back = f"{lake.address}/grants"
     if form.get("deed") not in ("grant", "revoke"):
         raise InvalidRequest("a form of grants says grant or revoke: send it from its page")
     if not whom:
         raise InvalidRequest("a privilege is granted to somebody: name a principal, or a group as group:name")
     if form.get("deed") == "revoke":
         sentence = f"{whom} may then no longer {privilege.value} on {shown}, unless another grant says so."
-        do = partial(granting.revoke, privilege, on, whom)
-        return Deed("Take a grant back", sentence, "Take it back", back, do)
+        return Deed(
+            "Take a grant back",
+            sentence,
+            "Take it back",
+            back,
+            lambda: Done.REVOKED if granting.revoke(privilege, on, whom) else Done.NOT_GRANTED,
+        )
     sentence = f"{whom} may then {privilege.value} on {shown}, and whatever comes with that."
-    return Deed("Grant a privilege", sentence, "Grant it", back, partial(granting.grant, privilege, on, whom))
+
+    def grant() -> Done:
+        granting.grant(privilege, on, whom)
+        return Done.GRANTED
+
+    return Deed("Grant a privilege", sentence, "Grant it", back, grant)

@@ -1,16 +1,29 @@
-"""Is this really to be done? What changes something is shown as a sentence, then confirmed."""
+"""Is this really to be done? What changes something is shown as a sentence, then confirmed.
 
-from collections.abc import Callable, Mapping
+    POST …/grants                       what is asked for
+    303  …/grants/confirm?deed=…        the question: a page, so going back and forth does no harm
+    POST …/grants       confirmed=yes   it is done
+    303  …/grants?done=granted          and said to be
+
+The address of a question proves that a form of this session asked for it: no link of others leads there
+(T18).
+"""
+
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode
 
 from litestar import Response
 from litestar.response import Redirect
 
+from headgate.server.console.deeds_done import Done
 from headgate.server.console.rendering import page
-from headgate.server.console.visit import CSRF_FIELD, Form, Visit, VisitedLake
+from headgate.server.console.visit import CSRF_FIELD, PROOF, Form, Visit, VisitedLake, proof_of
 
 CONFIRMED = "confirmed"
+QUESTION = "/confirm"
+"""Where the question of a form is, after the address of the form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,23 +34,23 @@ class Deed:
     sentence: str
     button: str
     back: str
-    """The page to go back to, and on to when it is done."""
-    do: Callable[[], object]
+    """The page of the form, for who leaves it."""
+    do: Callable[[], Done]
+    onward: str = ""
+    """The page to go on to when it is done, if that is another one."""
 
 
-def confirm_or_do(visit: Visit, lake: VisitedLake, form: Form, deed: Deed) -> Response[Any]:
-    """Ask for a confirmation, or, if the form has it, do it and go on."""
-    if form.get(CONFIRMED) != "yes":
-        fields = {name: value for name, value in form.items() if name not in (CSRF_FIELD, CONFIRMED)}
-        return confirmation_page(visit, lake, deed, fields)
-    deed.do()
-    return Redirect(deed.back, status_code=303)
+def ask_or_do(visit: Visit, form: Form, deed: Deed) -> Redirect:
+    """Lead to the question whether it is to be done, or, if the form has the answer, do it and go on."""
+    if form.get(CONFIRMED) == "yes":
+        done = deed.do()
+        return Redirect(f"{deed.onward or deed.back}?done={done.value}", status_code=303)
+    fields = {name: value for name, value in form.items() if name not in (CSRF_FIELD, CONFIRMED, PROOF)}
+    asked = urlencode({**fields, PROOF: proof_of(fields, visit.session)})
+    return Redirect(f"{visit.address}{QUESTION}?{asked}", status_code=303)
 
 
-def confirmation_page(
-    visit: Visit, lake: VisitedLake, deed: Deed, fields: Mapping[str, str]
-) -> Response[str]:
+def confirmation_page(visit: Visit, lake: VisitedLake, deed: Deed, asked: Form) -> Response[Any]:
     """The page that says what is about to be done."""
-    answer = page(visit, "confirm.html", lake, deed=deed, fields=fields, confirmed=CONFIRMED)
-    answer.status_code = 200
-    return answer
+    action = visit.address.removesuffix(QUESTION)
+    return page(visit, "confirm.html", lake, deed=deed, fields=asked, action=action, confirmed=CONFIRMED)

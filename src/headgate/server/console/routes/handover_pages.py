@@ -1,29 +1,33 @@
 """The pages by which a table comes into the catalog, and leaves it: each step in order, and what it means."""
 
 from functools import partial
-from typing import Any
 
 from litestar import Response, get, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath
+from litestar.response import Redirect
 
 from headgate.catalog.figures import table_lines
 from headgate.catalog.ports.access import OWNER
 from headgate.catalog.ports.directory import parse_name
 from headgate.errors import InvalidRequest, NotAllowed
+from headgate.redaction import redact
+from headgate.server.console.deeds_done import Done
 from headgate.server.console.open_tables import VisitedTable
 from headgate.server.console.rendering import page
-from headgate.server.console.routes.confirmation import Deed, confirm_or_do
+from headgate.server.console.routes.confirmation import QUESTION, Deed, ask_or_do, confirmation_page
 from headgate.server.console.routes.table_pages import TABLE
-from headgate.server.console.visit import Form, Visit, VisitedLake
+from headgate.server.console.visit import AskedForm, Form, Visit, VisitedLake
 from headgate.storage import locations
 from headgate.storage.credentials import StorageOperation
 from headgate.storage.locate import locate
 from headgate.table.alter import adoption
 from headgate.table.alter.adoption import TransferServices
 
+ADOPT = "/console/lakes/{lake:str}/adopt"
 
-@get("/console/lakes/{lake:str}/adopt", sync_to_thread=True)
+
+@get(ADOPT, sync_to_thread=True)
 def show_adoption(visit: NamedDependency[Visit], lake: FromPath[str]) -> Response[str]:
     """How a table comes into the catalog, and which are on their way."""
     found = visit.lake(lake)
@@ -31,27 +35,43 @@ def show_adoption(visit: NamedDependency[Visit], lake: FromPath[str]) -> Respons
     return page(visit, "adopt.html", found, transfers=transfers, is_owner=found.principal == OWNER)
 
 
-@post("/console/lakes/{lake:str}/adopt", status_code=200, sync_to_thread=True)
-def adopt_table(
-    visit: NamedDependency[Visit], lake: FromPath[str], form: NamedDependency[Form]
-) -> Response[Any]:
+@post(ADOPT, status_code=303, sync_to_thread=True)
+def adopt_table(visit: NamedDependency[Visit], lake: FromPath[str], form: NamedDependency[Form]) -> Redirect:
     """Take a table into the catalog, once that is confirmed; for the owner alone."""
+    return ask_or_do(visit, form, _adoption_deed(visit.lake(lake), form))
+
+
+@get(f"{ADOPT}{QUESTION}", sync_to_thread=True)
+def confirm_adoption(
+    visit: NamedDependency[Visit], lake: FromPath[str], asked: NamedDependency[AskedForm]
+) -> Response[str]:
+    """The question whether a table is to be adopted."""
     found = visit.lake(lake)
-    if found.principal != OWNER:
+    return confirmation_page(visit, found, _adoption_deed(found, asked), asked)
+
+
+def _adoption_deed(lake: VisitedLake, form: Form) -> Deed:
+    if lake.principal != OWNER:
         raise NotAllowed(
             "tables are adopted from here by the lake's owner alone: use lake.adopt", operation="adopt"
         )
     name, location = parse_name(form.get("name", "").strip()), form.get("location", "").strip()
     if not location:
         raise InvalidRequest("a table to adopt is somewhere: name its folder or its URL")
+    if redact(location) != location:
+        raise InvalidRequest("a place has no secrets in it: give the server credentials of its own for it")
     place = locations.canonical(location)
-    back = f"/console/lakes/{found.name}"
     sentence = (
         f"The catalog then decides every commit of the table at {place}, by the name {name}. Its files stay "
         "where they are; whoever commits by creating files is refused from then on."
     )
-    do = partial(adoption.adopt, _services(found), locate(place), place, name)
-    return confirm_or_do(visit, found, form, Deed("Adopt a table", sentence, "Adopt it", back, do))
+
+    def adopt() -> Done:
+        adoption.adopt(_services(lake), locate(place), place, name)
+        return Done.ADOPTED
+
+    back, onward = f"{lake.address}/adopt", lake.table_address(str(name))
+    return Deed("Adopt a table", sentence, "Adopt it", back, adopt, onward)
 
 
 @get(f"{TABLE}/release", sync_to_thread=True)
@@ -63,27 +83,42 @@ def show_release(visit: NamedDependency[Visit], lake: FromPath[str], table: From
     return page(visit, "release.html", found, table=line, tab="release", entry=opened.entry)
 
 
-@post(f"{TABLE}/release", status_code=200, sync_to_thread=True)
+@post(f"{TABLE}/release", status_code=303, sync_to_thread=True)
 def release_table(
     visit: NamedDependency[Visit], lake: FromPath[str], table: FromPath[str], form: NamedDependency[Form]
-) -> Response[Any]:
+) -> Redirect:
     """Give a table back, once that is confirmed."""
     found = visit.lake(lake)
-    opened = found.table(table)
+    return ask_or_do(visit, form, _release_deed(found, found.table(table)))
+
+
+@get(f"{TABLE}/release{QUESTION}", sync_to_thread=True)
+def confirm_release(
+    visit: NamedDependency[Visit],
+    lake: FromPath[str],
+    table: FromPath[str],
+    asked: NamedDependency[AskedForm],
+) -> Response[str]:
+    """The question whether a table is to be given back."""
+    found = visit.lake(lake)
+    return confirmation_page(visit, found, _release_deed(found, found.table(table)), asked)
+
+
+def _release_deed(lake: VisitedLake, table: VisitedTable) -> Deed:
     sentence = (
-        f"{opened.name} is then an ordinary Delta table at {opened.entry.location}, and the name is free. "
+        f"{table.name} is then an ordinary Delta table at {table.entry.location}, and the name is free. "
         "Everything is published first; commits wait meanwhile."
     )
-    back = f"/console/lakes/{found.name}"
-    deed = Deed("Release the table", sentence, "Release it", back, partial(_release, found, opened))
-    return confirm_or_do(visit, found, form, deed)
+    back, do = f"{lake.table_address(table.name)}/release", partial(_release, lake, table)
+    return Deed("Release the table", sentence, "Release it", back, do, f"{lake.address}/tables")
 
 
-def _release(lake: VisitedLake, table: VisitedTable) -> None:
+def _release(lake: VisitedLake, table: VisitedTable) -> Done:
     lake.catalog.check_may_purge(table.entry.table_id)
     lake.catalog.credentials(table.entry.table_id, StorageOperation.READ_WRITE)
     opened = lake.served.tables_for(lake.principal).open(table.entry)[1]
     adoption.release(_services(lake), opened, table.entry.table_id, keep_timestamps=True)
+    return Done.RELEASED
 
 
 def _services(lake: VisitedLake) -> TransferServices:

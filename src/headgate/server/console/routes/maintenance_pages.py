@@ -6,22 +6,25 @@ from typing import Any
 from litestar import Response, get, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath
+from litestar.response import Redirect
 
 from headgate.catalog.figures import table_lines
 from headgate.catalog.ports import maintenance
 from headgate.catalog.ports.commits import TableId
 from headgate.catalog.ports.directory import TableEntry
+from headgate.catalog.ports.maintenance import Maintenance, MaintenancePermissions
 from headgate.errors import InvalidRequest
+from headgate.server.console.deeds_done import Done
 from headgate.server.console.open_tables import VisitedTable
 from headgate.server.console.rendering import page
-from headgate.server.console.routes.confirmation import Deed, confirm_or_do
+from headgate.server.console.routes.confirmation import QUESTION, Deed, ask_or_do, confirmation_page
 from headgate.server.console.routes.table_pages import TABLE
 from headgate.server.console.views import maintenance_view
-from headgate.server.console.visit import Form, Visit, VisitedLake
+from headgate.server.console.visit import AskedForm, Form, Visit, VisitedLake
 from headgate.storage.credentials import StorageOperation
 from headgate.table.catalog_table import CatalogTables
 from headgate.table.maintenance.maintenance_tasks import WorkerPolicy
-from headgate.table.maintenance.worker import TaskOutcome, TaskResult, Worker
+from headgate.table.maintenance.worker import TaskOutcome, Worker
 from headgate.table.opened_table import OpenedTable
 
 
@@ -58,17 +61,30 @@ def show_maintenance(
     return page(visit, "maintenance.html", found, table=line, tab="maintenance", **values)
 
 
-@post(f"{TABLE}/maintenance", status_code=200, sync_to_thread=True)
+@post(f"{TABLE}/maintenance", status_code=303, sync_to_thread=True)
 def change_maintenance(
     visit: NamedDependency[Visit], lake: FromPath[str], table: FromPath[str], form: NamedDependency[Form]
-) -> Response[Any]:
+) -> Redirect:
     """Permit or forbid a kind of maintenance, or do what is due, once that is confirmed."""
     found = visit.lake(lake)
-    return confirm_or_do(visit, found, form, _maintenance_deed(found, found.table(table), form))
+    return ask_or_do(visit, form, _maintenance_deed(found, found.table(table), form))
+
+
+@get(f"{TABLE}/maintenance{QUESTION}", sync_to_thread=True)
+def confirm_maintenance(
+    visit: NamedDependency[Visit],
+    lake: FromPath[str],
+    table: FromPath[str],
+    asked: NamedDependency[AskedForm],
+) -> Response[str]:
+    """The question whether a kind is to be permitted or forbidden, or what is due to be done."""
+    found = visit.lake(lake)
+    deed = _maintenance_deed(found, found.table(table), asked)
+    return confirmation_page(visit, found, deed, asked)
 
 
 def _maintenance_deed(lake: VisitedLake, table: VisitedTable, form: Form) -> Deed:
-    back = f"/console/lakes/{lake.name}/tables/{table.name}/maintenance"
+    back = f"{lake.table_address(table.name)}/maintenance"
     if form.get("deed") == "run":
         sentence = (
             f"What is due for {table.name} and needs no Spark is done now: publishing, checkpoints, "
@@ -78,23 +94,34 @@ def _maintenance_deed(lake: VisitedLake, table: VisitedTable, form: Form) -> Dee
     kind, permissions = maintenance.parse_kind(form.get("kind", "")), lake.catalog.permissions
     if form.get("deed") == "permit":
         sentence = f"Workers then do {kind.value} of {table.name} whenever it is due."
-        do = partial(permissions.permit, table.entry.table_id, kind)
+        do = partial(_permit, permissions, table, kind)
         return Deed(f"Permit {kind.value}", sentence, "Permit it", back, do)
     if form.get("deed") == "forbid":
         sentence = f"Only the owner of {table.name} can then ask for {kind.value}."
-        do = partial(permissions.forbid, table.entry.table_id, kind)
+        do = partial(_forbid, permissions, table, kind)
         return Deed(f"Forbid {kind.value}", sentence, "Forbid it", back, do)
     raise InvalidRequest("a form of maintenance says permit, forbid or run: send it from its page")
 
 
-def _run(lake: VisitedLake, table: VisitedTable) -> tuple[TaskResult, ...]:
+def _permit(permissions: MaintenancePermissions, table: VisitedTable, kind: Maintenance) -> Done:
+    permissions.permit(table.entry.table_id, kind)
+    return Done.PERMITTED
+
+
+def _forbid(permissions: MaintenancePermissions, table: VisitedTable, kind: Maintenance) -> Done:
+    permissions.forbid(table.entry.table_id, kind)
+    return Done.FORBIDDEN
+
+
+def _run(lake: VisitedLake, table: VisitedTable) -> Done:
     """Do what is due; the first failure is told as an error."""
     lake.catalog.credentials(table.entry.table_id, StorageOperation.READ_WRITE)
     done = _worker(lake, table).run_once(tables=[table.name])
     failed = next((each for each in done if each.outcome is TaskOutcome.FAILED), None)
     if failed is not None:
         raise InvalidRequest(f"{failed.chore} of {failed.subject} failed: {failed.detail}")
-    return done
+    is_done = any(each.outcome is TaskOutcome.DONE for each in done)
+    return Done.TENDED if is_done else Done.NOTHING_DUE
 
 
 def _worker(lake: VisitedLake, table: VisitedTable) -> Worker:
@@ -128,22 +155,37 @@ def show_check(visit: NamedDependency[Visit], lake: FromPath[str], table: FromPa
     return page(visit, "parts/findings.html", found, report=report, table=line)
 
 
-@post(f"{TABLE}/check", status_code=200, sync_to_thread=True)
+@post(f"{TABLE}/check", status_code=303, sync_to_thread=True)
 def repair_table(
     visit: NamedDependency[Visit], lake: FromPath[str], table: FromPath[str], form: NamedDependency[Form]
-) -> Response[Any]:
+) -> Redirect:
     """Write anew what can be derived from the rest, once that is confirmed."""
     found = visit.lake(lake)
-    opened = found.table(table)
+    return ask_or_do(visit, form, _repair_deed(found, found.table(table)))
+
+
+@get(f"{TABLE}/check{QUESTION}", sync_to_thread=True)
+def confirm_repair(
+    visit: NamedDependency[Visit],
+    lake: FromPath[str],
+    table: FromPath[str],
+    asked: NamedDependency[AskedForm],
+) -> Response[str]:
+    """The question whether a table is to be repaired."""
+    found = visit.lake(lake)
+    return confirmation_page(visit, found, _repair_deed(found, found.table(table)), asked)
+
+
+def _repair_deed(lake: VisitedLake, table: VisitedTable) -> Deed:
     sentence = (
-        f"What is damaged in {opened.name} and follows from the rest is written anew. Nothing is deleted."
+        f"What is damaged in {table.name} and follows from the rest is written anew. Nothing is deleted."
     )
-    back = f"/console/lakes/{found.name}/tables/{opened.name}/check"
-    deed = Deed("Repair the table", sentence, "Repair it", back, partial(_repair, found, opened))
-    return confirm_or_do(visit, found, form, deed)
+    back = f"{lake.table_address(table.name)}/check"
+    return Deed("Repair the table", sentence, "Repair it", back, partial(_repair, lake, table))
 
 
-def _repair(lake: VisitedLake, table: VisitedTable) -> None:
+def _repair(lake: VisitedLake, table: VisitedTable) -> Done:
     lake.catalog.credentials(table.entry.table_id, StorageOperation.READ_WRITE)
     books = lake.catalog.books(table.entry.table_id)
     table.opened.check(table.name, keeper=books, data=False, repair=True)
+    return Done.REPAIRED

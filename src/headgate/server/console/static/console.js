@@ -62,7 +62,16 @@
     addEventListener("pagehide", () => source.close());
   };
 
+  // What was done is said once, and not again to who comes back or loads the page anew.
+  const forgetWhatWasDone = () => {
+    const address = new URL(location.href);
+    if (!address.searchParams.has("done")) return;
+    address.searchParams.delete("done");
+    history.replaceState(history.state, "", address);
+  };
+
   document.addEventListener("DOMContentLoaded", () => {
+    forgetWhatWasDone();
     drawAll();
     for (const here of document.querySelectorAll(".side [aria-current], .tabs [aria-current]")) {
       const list = here.closest("ul");
