@@ -190,8 +190,8 @@ def _parse(
             lines = decoder.decode_lines(content)
         except msgspec.ValidationError:
             content = _with_readable_commit_info(content)
-            if damaged and (found := _with_damage(decoder, content)) is not None:
-                return found
+            if damaged:
+                return _with_damage(decoder, content)
             lines = decoder.decode_lines(content)
         return [action for line in lines if (action := line.action()) is not None]
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as exc:
@@ -202,17 +202,14 @@ def _parse(
         ) from exc
 
 
-def _with_damage(decoder: msgspec.json.Decoder[Any], content: bytes) -> list[Action] | None:
-    """The actions of lines, where a protocol or metaData may be damaged; None if none is."""
+def _with_damage(decoder: msgspec.json.Decoder[Any], content: bytes) -> list[Action]:
+    """The actions of lines, where a protocol or metaData may be damaged."""
     found: list[Action] = []
-    is_damaged = False
     for line in _ENVELOPED.decode_lines(content):
-        damage = _damage(line)
-        action = decoder.decode(_ENCODER.encode(line)).action() if damage is None else damage
-        is_damaged |= damage is not None
+        action = _damage(line) or decoder.decode(_ENCODER.encode(line)).action()
         if action is not None:
             found.append(action)
-    return found if is_damaged else None
+    return found
 
 
 def _damage(line: Mapping[str, msgspec.Raw]) -> Action | None:

@@ -11,6 +11,7 @@ from headgate.protocol.actions import (
     CommitInfo,
     DomainMetadata,
     EpochMillis,
+    Format,
     Sidecar,
     TxnId,
     Version,
@@ -107,6 +108,61 @@ def test_damaged_bytes_name_the_version(content: bytes) -> None:
 
     assert "version 17" in caught.value.message
     assert caught.value.code == "DELTA_TXN_LOG_FAILED_INTEGRITY"
+
+
+DAMAGED = {"metaData": b'{"metaData":{"id":1}}\n', "protocol": b'{"protocol":{"minReaderVersion":"1"}}\n'}
+"""What each of the two is when it has another type than those known here."""
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_a_damaged_protocol_or_metadata_is_an_action_beside_the_others(name: str) -> None:
+    others = b'{"metaData":null}\n{"protocol":null}\n{"somethingNew":1}\n' + codec.encode((TXN, add("a")))
+    content = DAMAGED[name] + others
+
+    (folded,) = codec.decode_folded([(Version(1), content)])
+    assert folded.adds == (add("a"),)
+    for commit in (folded, codec.decode_without_files(Version(1), content)):
+        found = {"metaData": commit.metadata, "protocol": commit.protocol}
+        damaged = found.pop(name)
+        assert damaged is not None
+        assert "Expected `" in str(damaged.damage)
+        assert (*found.values(), commit.txns) == (None, (TXN,))
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_a_damaged_protocol_or_metadata_does_no_harm_if_another_follows(name: str) -> None:
+    following = codec.encode((MANAGED, metadata()))
+
+    for content in (
+        DAMAGED[name] + following,
+        following.replace(b"\n", b"\n" + DAMAGED[name], 1) + following,
+    ):
+        commit = codec.decode_without_files(Version(1), content)
+        assert (commit.protocol, commit.metadata) == (MANAGED, metadata())
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_damage_is_an_error_to_whoever_reads_one_commit_alone(name: str) -> None:
+    for read in (codec.decode, codec.decode_actions, codec.decode_changes):
+        with pytest.raises(CorruptLog, match="version 5 cannot be parsed"):
+            read(Version(5), DAMAGED[name])
+
+
+def test_what_stands_for_something_damaged_says_nothing_but_why() -> None:
+    found = codec.damaged_metadata(ValueError("no text"))
+    protocol = codec.damaged_protocol(ValueError("no number"))
+
+    assert (str(found.damage), str(protocol.damage)) == ("no text", "no number")
+    assert (found.id, found.schema_string, found.partition_columns) == ("", "", ())
+    assert (found.format, found.configuration) == (Format(provider="", options={}), {})
+    assert (protocol.min_reader_version, protocol.min_writer_version) == (0, 0)
+
+
+def test_what_is_not_asked_for_is_not_read() -> None:
+    content = codec.encode((*SMALL, add("a"), remove("b"), CDC))
+
+    assert codec.decode_file_actions(Version(3), content) == [add("a"), remove("b")]
+    assert codec.decode_changes(Version(3), content) == [*SMALL[1:], add("a"), remove("b")]
 
 
 def test_every_kind_of_action_is_read() -> None:
