@@ -33,7 +33,16 @@ from headgate.catalog.handover.recovery import RecoveryWriter
 from headgate.catalog.handover.release import Releases
 from headgate.catalog.handover.settled_tables import SettledTables
 from headgate.catalog.integrity import CatalogAuditor
-from headgate.catalog.ports.access import OWNER, AccessControl, AccessTokens, acting_principal
+from headgate.catalog.ports.access import (
+    LAKE,
+    OWNER,
+    AccessControl,
+    AccessTokens,
+    Privilege,
+    Scope,
+    Securable,
+    acting_principal,
+)
 from headgate.catalog.ports.catalog import NO_POLICIES, Policies
 from headgate.catalog.ports.commits import (
     Lost,
@@ -243,6 +252,11 @@ class Catalog:
 
     def search_tables(self, words: str, *, offset: int, limit: int) -> tuple[tuple[TableEntry, ...], int]:
         return table_search.search_tables(self._directory, words, offset, limit)
+
+    def held_privileges(self, table_id: TableId | None = None) -> frozenset[Privilege]:
+        on = LAKE if table_id is None else Securable(Scope.TABLE, table_id)
+        with self._database.reading() as db:
+            return grant_store.privileges_on(db, self._principal, on)
 
     def resolve_id(self, table_id: TableId) -> TableEntry:
         return self._directory.resolve_id(table_id)

@@ -1,6 +1,6 @@
 """Which of very many tables have these words in their names? Asked of the database, a page at a time."""
 
-from sqlalchemy import ColumnElement, func, literal, select, true
+from sqlalchemy import ColumnElement, false, func, literal, select, true
 
 from headgate.catalog.directory.directory import DatabaseDirectory
 from headgate.catalog.ports.access import OWNER
@@ -30,5 +30,5 @@ def _has_words(words: str) -> ColumnElement[bool]:
     name = tables.c.schema_name + literal(".") + tables.c.table_name
     found: ColumnElement[bool] = true()
     for word in words.lower().split():
-        found = found & name.contains(word, autoescape=True)
+        found = found & (name.contains(word, autoescape=True) if word.isprintable() else false())
     return found

@@ -18,6 +18,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from litestar import MediaType, Response
 from markupsafe import Markup
 
+from headgate.catalog.ports.access import OWNER
 from headgate.server.console.deeds_done import done_sentence
 from headgate.server.console.views import formats
 from headgate.server.console.visit import CSRF_FIELD, Visit, VisitedLake
@@ -88,6 +89,7 @@ def page(visit: Visit, template: str, lake: VisitedLake | None = None, **values:
     """A page, or a part of one, for who visits."""
     shared = {
         "principal": visit.caller.principal,
+        "is_owner": visit.caller.principal == OWNER,
         "lake": None if lake is None else lake.name,
         "lakes": tuple(served.name for served in visit.lakes),
         "csrf": visit.session.csrf,

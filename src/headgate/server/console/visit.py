@@ -15,6 +15,7 @@ from litestar import Request
 from litestar.datastructures import State
 from litestar.di import NamedDependency
 
+from headgate.catalog.ports.access import Privilege, PrivilegeLookup
 from headgate.catalog.ports.catalog import LakeCatalog
 from headgate.catalog.ports.commits import TableId
 from headgate.catalog.ports.directory import TableEntry, TableSearch, parse_name
@@ -91,6 +92,13 @@ class VisitedLake:
             return search.search_tables(words, offset=offset, limit=limit)
         found = lake_view.matching_tables(self.catalog.tables(), words)
         return found[offset : offset + limit], len(found)
+
+    def may(self, privilege: Privilege, table_id: TableId | None = None) -> bool:
+        """Whether who visits has a privilege on a table, or on the lake; who cannot be told may try."""
+        lookup: PrivilegeLookup | None = (
+            cast("Any", self.catalog) if hasattr(self.catalog, "held_privileges") else None
+        )
+        return lookup is None or privilege in lookup.held_privileges(table_id)
 
     def groups_with(self, commits: Iterable[tuple[TableId, Version]]) -> tuple[RatifiedGroup, ...]:
         """What was ratified together with these commits, from a catalog that tells."""

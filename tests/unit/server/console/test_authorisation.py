@@ -4,12 +4,14 @@ import re
 
 import pytest
 
-from tests.support.console_client import ConsoleClient
+from headgate.catalog.ports.access import Principal, Privilege
+from tests.support.console_client import ConsoleClient, signed_in
 from tests.support.console_lakes import ConsoleServer
 from tests.support.console_walk import LAKE_PAGES, TABLE_PAGES
 from tests.unit.server.console.conftest import Visitor
 
 LAKE = "/console/lakes/main"
+RUN = "Do what is due without Spark"
 
 
 def without_request(body: bytes) -> str:
@@ -110,4 +112,66 @@ def test_somebody_without_grants_sees_an_empty_lake(visitor: Visitor) -> None:
     answer = visitor("nobody").get(LAKE)
 
     assert answer.status == 200
-    assert b"There is no table yet" in answer.body
+    assert b"There is no table here that you may see" in answer.body
+
+
+def forms(client: ConsoleClient, path: str) -> set[str]:
+    """What the forms of a page do, but for signing out."""
+    text = client.get(path).body.decode().partition("<main")[2]
+    return set(re.findall(r'<button[^>]*type="submit">([^<]+)', text)) - {"Explain", "Find", "Try it", "Show"}
+
+
+@pytest.mark.parametrize(
+    ("page", "offered", "privilege"),
+    [
+        ("/tables/sales.orders/release", {"Go on"}, "DROP"),
+        (
+            "/tables/sales.orders/maintenance",
+            {"Do what is due without Spark", "Permit", "Forbid"},
+            "MAINTAIN",
+        ),
+        ("/grants", {"Take back", "Go on"}, "MANAGE GRANTS"),
+        ("/adopt", {"Go on"}, "owner"),
+    ],
+)
+def test_nothing_is_offered_that_the_server_would_refuse(
+    visitor: Visitor, page: str, offered: set[str], privilege: str
+) -> None:
+    owner, bob = visitor("owner"), visitor("bob")
+
+    assert forms(owner, LAKE + page) == offered
+    assert forms(bob, LAKE + page) == set()
+    assert privilege in bob.get(LAKE + page).body.decode()
+
+
+def test_what_somebody_may_do_with_one_table_is_offered_there(
+    console: ConsoleServer, visitor: Visitor
+) -> None:
+    given = [
+        (each, "sales.stock", Principal("dan")) for each in (Privilege.MANAGE_GRANTS, Privilege.MAINTAIN)
+    ]
+    for each in given:
+        console.catalog.granting.grant(*each)
+    try:
+        dan = signed_in(console.url, console.catalog.tokens.create("dan", ttl_ms=60_000).secret)
+        assert forms(dan, f"{LAKE}/grants?table=sales.stock") == {"Take back", "Go on"}
+        assert forms(dan, f"{LAKE}/tables/sales.stock/maintenance") >= {RUN}
+        assert forms(dan, f"{LAKE}/tables/sales.stock/release") == set()
+    finally:
+        for each in given:
+            console.catalog.granting.revoke(*each)
+
+
+def test_a_refusal_names_the_table_and_the_privilege(visitor: Visitor) -> None:
+    form = {"deed": "run", "confirmed": "yes"}
+    text = visitor("bob").post(f"{LAKE}/tables/sales.orders/maintenance", form).body.decode()
+
+    assert "the files of sales.orders" in text and "MAINTAIN to tend it" in text
+
+
+def test_beyond_the_last_page_of_tables_is_the_last_one(visitor: Visitor) -> None:
+    owner = visitor("owner")
+
+    for path in (f"{LAKE}/tables?number=2", f"{LAKE}?number=99"):
+        assert "sales.orders" in owner.get(path).body.decode()
+    assert "There is no table of such a name" in owner.get(f"{LAKE}/tables?q=%00").body.decode()

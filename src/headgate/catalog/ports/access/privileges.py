@@ -7,7 +7,7 @@ group of theirs, on the table itself or on what it is in.
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from headgate.catalog.ports.access.principals import Principal, PrincipalGroups
 from headgate.catalog.ports.commits import TableId
@@ -45,6 +45,19 @@ IMPLIED_PRIVILEGES: dict[Privilege, frozenset[Privilege]] = {
     },
 }
 """What a privilege brings with it."""
+
+
+WRITING_PRIVILEGES = frozenset(
+    {
+        Privilege.APPEND,
+        Privilege.CHANGE_DATA,
+        Privilege.ALTER_SCHEMA,
+        Privilege.ALTER_PROPERTIES,
+        Privilege.ALTER_PROTOCOL,
+        Privilege.MAINTAIN,
+    }
+)
+"""Each of these is for commits, and every commit writes files."""
 
 
 class Scope(Enum):
@@ -116,6 +129,15 @@ class Grants(Protocol):
 
     def limit_unpublished(self, principal: str, limit: int | None) -> None:
         """How many commits of one table a principal may leave unpublished; None for no limit of its own."""
+        ...
+
+
+@runtime_checkable
+class PrivilegeLookup(Protocol):
+    """A catalog that tells beforehand what who asks may do, so that nothing else is offered."""
+
+    def held_privileges(self, table_id: TableId | None = None) -> frozenset[Privilege]:
+        """All that who asks may do with a table, or with the lake; nothing with a table that is hidden."""
         ...
 
 

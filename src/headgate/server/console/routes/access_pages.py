@@ -7,7 +7,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath, FromQuery
 from litestar.response import Redirect
 
-from headgate.catalog.ports.access import OWNER, Privilege, parse_privilege
+from headgate.catalog.ports.access import Privilege, parse_privilege
 from headgate.catalog.ports.directory import parse_name
 from headgate.errors import InvalidRequest
 from headgate.server.console.address_numbers import PageNumber
@@ -37,13 +37,16 @@ def show_grants(
     granting = found.catalog.granting
     grants, groups = granting.grants(), granting.groups()
     person = who or str(found.principal)
-    on = str(found.catalog.resolve(parse_name(table)).name) if table else None
+    entry = found.catalog.resolve(parse_name(table)) if table else None
+    on = None if entry is None else str(entry.name)
+    manages = grants_view.managed_places(grants, found.may(Privilege.MANAGE_GRANTS))
+    may_grant_here = entry is not None and found.may(Privilege.MANAGE_GRANTS, entry.table_id)
     values: dict[str, Any] = {
-        "grants": list_page(grants_view.grant_lines(grants, q), number, _GRANTS_ON_A_PAGE),
+        "grants": list_page(grants_view.grant_lines(grants, q, manages), number, _GRANTS_ON_A_PAGE),
+        "may_grant": bool(manages) or may_grant_here,
         "groups": list_page(grants_view.members_lines(groups, q), 1, _GROUPS_ON_A_PAGE),
         "reasons": grants_view.explain_privileges(person, on, grants, groups),
         "privileges": tuple(each.value for each in Privilege),
-        "is_owner": found.principal == OWNER,
         "q": q,
         "who": person,
         "on": on or "",

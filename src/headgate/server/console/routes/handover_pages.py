@@ -8,7 +8,7 @@ from litestar.params import FromPath
 from litestar.response import Redirect
 
 from headgate.catalog.figures import table_lines
-from headgate.catalog.ports.access import OWNER
+from headgate.catalog.ports.access import OWNER, Privilege
 from headgate.catalog.ports.directory import parse_name
 from headgate.errors import InvalidRequest, NotAllowed
 from headgate.redaction import redact
@@ -32,7 +32,7 @@ def show_adoption(visit: NamedDependency[Visit], lake: FromPath[str]) -> Respons
     """How a table comes into the catalog, and which are on their way."""
     found = visit.lake(lake)
     transfers = found.catalog.adoptions.under_way()
-    return page(visit, "adopt.html", found, transfers=transfers, is_owner=found.principal == OWNER)
+    return page(visit, "adopt.html", found, transfers=transfers)
 
 
 @post(ADOPT, status_code=303, sync_to_thread=True)
@@ -80,7 +80,10 @@ def show_release(visit: NamedDependency[Visit], lake: FromPath[str], table: From
     found = visit.lake(lake)
     opened = found.table(table)
     line = table_lines.table_line(opened.loaded)
-    return page(visit, "release.html", found, table=line, tab="release", entry=opened.entry)
+    may_release = found.may(Privilege.DROP, opened.entry.table_id)
+    return page(
+        visit, "release.html", found, table=line, tab="release", entry=opened.entry, may_release=may_release
+    )
 
 
 @post(f"{TABLE}/release", status_code=303, sync_to_thread=True)

@@ -91,15 +91,17 @@ def follow_lake(visit: NamedDependency[Visit], state: State, lake: FromPath[str]
 
 
 def _tables(lake: VisitedLake, words: str, number: int) -> ListPage[TableLine]:
-    number = max(1, number)
     entries, total = lake.search_tables(words, (number - 1) * _TABLES_ON_A_PAGE, _TABLES_ON_A_PAGE)
+    pages = max(1, -(-total // _TABLES_ON_A_PAGE))
+    if number > pages:
+        return _tables(lake, words, pages)
     lines = []
     for entry in entries:
         try:
             lines.append(table_lines.table_line(lake.catalog.load(entry.name)))
         except TableNotFound:  # dropped in the middle of it
             continue
-    return ListPage(tuple(lines), number, max(1, -(-total // _TABLES_ON_A_PAGE)), total)
+    return ListPage(tuple(lines), number, pages, total)
 
 
 def _activity(visit: Visit, lake: VisitedLake) -> tuple[LakeFigures, LakeActivityView, tuple[Any, ...]]:

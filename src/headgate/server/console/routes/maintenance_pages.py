@@ -10,6 +10,7 @@ from litestar.response import Redirect
 
 from headgate.catalog.figures import table_lines
 from headgate.catalog.ports import maintenance
+from headgate.catalog.ports.access import Privilege
 from headgate.catalog.ports.commits import TableId
 from headgate.catalog.ports.directory import TableEntry
 from headgate.catalog.ports.maintenance import Maintenance, MaintenancePermissions
@@ -56,6 +57,8 @@ def show_maintenance(
     values: dict[str, Any] = {
         "permissions": maintenance_view.permission_lines(found.catalog.permissions.of(table_id)),
         "leases": maintenance_view.lease_lines(leases.live(str(table_id)), names, leases.now_ms()),
+        "may_tend": found.may(Privilege.MAINTAIN, table_id),
+        "may_permit": found.may(Privilege.MANAGE_GRANTS, table_id),
     }
     line = table_lines.table_line(opened.loaded)
     return page(visit, "maintenance.html", found, table=line, tab="maintenance", **values)
@@ -152,7 +155,8 @@ def show_check(visit: NamedDependency[Visit], lake: FromPath[str], table: FromPa
     books = found.catalog.books(opened.entry.table_id)
     report = opened.opened.check(opened.name, keeper=books, data=False)
     line = table_lines.table_line(opened.loaded)
-    return page(visit, "parts/findings.html", found, report=report, table=line)
+    may_repair = found.may(Privilege.MAINTAIN, opened.entry.table_id)
+    return page(visit, "parts/findings.html", found, report=report, table=line, may_repair=may_repair)
 
 
 @post(f"{TABLE}/check", status_code=303, sync_to_thread=True)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from headgate.catalog.ports.access import IMPLIED_PRIVILEGES, OWNER, Grant, Group, Privilege
+from headgate.catalog.ports.access import IMPLIED_PRIVILEGES, OWNER, Grant, Group, Privilege, Scope
 
 MOST_MEMBERS = 20
 
@@ -16,6 +16,8 @@ class GrantLine:
     privilege: str
     on: str
     granted_by: str
+    is_revocable: bool = False
+    """Whether who visits may take it back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +57,25 @@ def _members_line(group: Group) -> MembersLine:
     return MembersLine(str(group.name), members[:MOST_MEMBERS], max(0, len(members) - MOST_MEMBERS))
 
 
-def grant_lines(grants: Iterable[Grant], words: str = "") -> tuple[GrantLine, ...]:
+def managed_places(grants: Iterable[Grant], may_on_lake: bool) -> frozenset[str]:  # noqa: FBT001
+    """Where who is shown these grants decides about others: who decides about the lake sees those of all."""
+    mine = {grant.on for grant in grants if grant.privilege is Privilege.MANAGE_GRANTS}
+    return frozenset({Scope.LAKE.value}) if may_on_lake else frozenset(mine)
+
+
+def grant_lines(
+    grants: Iterable[Grant], words: str = "", manages: frozenset[str] = frozenset()
+) -> tuple[GrantLine, ...]:
     """The grants that have every one of these words in them, by what they are on."""
     wanted = words.lower().split()
     lines = (
-        GrantLine(str(grant.principal), grant.privilege.value, grant.on, str(grant.granted_by))
+        GrantLine(
+            str(grant.principal),
+            grant.privilege.value,
+            grant.on,
+            str(grant.granted_by),
+            not manages.isdisjoint(_places(grant.on)),
+        )
         for grant in grants
     )
     kept = (
@@ -74,11 +90,16 @@ def explain_privileges(
     principal: str, table: str | None, grants: Sequence[Grant], groups: Sequence[Group]
 ) -> tuple[PrivilegeLine, ...]:
     """Each privilege on a table, or on the lake, with the reasons for which the principal has it."""
-    places = ("lake",) if table is None else ("lake", table.partition(".")[0], table)
+    places = _places(table or Scope.LAKE.value)
     return tuple(
         PrivilegeLine(each.value, tuple(_reasons(principal, each, places, grants, groups)))
         for each in Privilege
     )
+
+
+def _places(on: str) -> tuple[str, ...]:
+    """A place, and those it is in: what is granted there holds for it too."""
+    return tuple(dict.fromkeys((Scope.LAKE.value, on.partition(".")[0], on)))
 
 
 def _reasons(
