@@ -18,7 +18,7 @@ from headgate.protocol.schema.column_mapping import COLUMN_ID, PHYSICAL_NAME, Co
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
 from tests.support import commits
 
-LONG = Primitive("long")
+LONG, TEXT = Primitive("long"), Primitive("string")
 
 
 def column(name: str, number: int | None = None, data_type: DataType = LONG, **more: Any) -> Field:
@@ -183,6 +183,24 @@ def test_fields_of_a_struct_with_other_fields_keep_their_ids_and_it_does_not() -
     (kept,) = column_ids.keep_column_ids(now, before).fields
 
     assert kept == column("a", None, Struct((column("X", 2), column("z", None))))
+
+
+@pytest.mark.parametrize(
+    ("now", "before"),
+    [
+        (Struct((column("x"), column("y"))), Struct((column("x"),))),
+        (Struct((column("x"),)), Struct((column("x", None, TEXT),))),
+        (paired(LONG, LONG), paired(TEXT, LONG)),
+        (paired(LONG, LONG), paired(LONG, TEXT)),
+        (listed(LONG), listed(TEXT)),
+    ],
+)
+def test_a_column_that_differs_in_one_part_gets_another_id(now: DataType, before: DataType) -> None:
+    (kept,) = column_ids.keep_column_ids(
+        Struct((column("a", None, now),)), Struct((column("a", 1, before),))
+    ).fields
+
+    assert COLUMN_ID not in kept.metadata
 
 
 def test_what_may_be_null_changes_no_id() -> None:
