@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from headgate.catalog.ports.commits import Lost, Open, Outcome, Ratified, Unknown
 from headgate.errors import (
+    ConcurrentWrite,
     CorruptLog,
     InvalidRequest,
     ObjectExists,
@@ -58,6 +59,7 @@ class FilesystemCommitter:
         _check_route(txn)
         conditional_put_probe.require_conditional_puts(self._store, file_names.PROBE_FOLDER)
         self._clock.require(txn)
+        self._require_predecessor(txn)
         try:
             self._store.put_if_absent(file_names.published_path(txn.target), txn.content)
         except ObjectExists:
@@ -86,6 +88,22 @@ class FilesystemCommitter:
 
     def publish(self, told: Frontier | None = None) -> Version:  # noqa: ARG002
         return self.frontier().latest
+
+    def _require_predecessor(self, txn: Transaction) -> None:
+        """Refuse a version that has no file because others have gone on, and cleaned up the log since."""
+        if txn.target == 0:
+            return
+        before = Version(txn.target - 1)
+        try:
+            self._store.head(file_names.published_path(before))
+        except ObjectNotFound:
+            latest = self.frontier().latest
+            if latest != before:
+                raise ConcurrentWrite(
+                    f"version {before}, which was read, is no longer in the log: the table is at version "
+                    f"{latest}, and its log was cleaned up; nothing was committed, run the operation again",
+                    winner=latest,
+                ) from None
 
     def _after(self, version: Version, *, dated: bool) -> Iterator[Commit]:
         while True:

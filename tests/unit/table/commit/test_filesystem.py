@@ -1,14 +1,26 @@
 """The route of ordinary tables: what it makes of a store that fails, and of what others left in the log."""
 
+from typing import Any
+
 import pytest
 from typing_extensions import Buffer, override
 
 from headgate.catalog.ports.commits import Lost, Open, Ratified, Unknown
-from headgate.errors import AccessDenied, StorageError, StorageUnavailable, UnsafeStore, UnsupportedFeature
+from headgate.errors import (
+    AccessDenied,
+    CommitUnknown,
+    ConcurrentWrite,
+    StorageError,
+    StorageUnavailable,
+    TableNotFound,
+    UnsafeStore,
+    UnsupportedFeature,
+)
 from headgate.protocol.actions import Version
 from headgate.protocol.log import codec, file_names
 from headgate.table import transaction
 from headgate.table.authority import Decider
+from headgate.table.commit import loop
 from headgate.table.commit.filesystem import FilesystemCommitter
 from headgate.table.transaction import Change, Operation, Transaction
 from tests.support import commits
@@ -195,3 +207,69 @@ def test_from_a_version_that_is_known_only_what_follows_is_listed(known: int, la
 
     assert (found.latest, found.listing, found.managed) == (latest, None, False)
     assert set(wire.calls) == {f"list {file_names.LOG_FOLDER}"}
+
+
+def clean_up(place: Place, *, below: int) -> None:
+    """A checkpoint, and the log without what is older than a version, as every engine may leave it."""
+    open_table(place, "filesystem").checkpoint()
+    for version in range(below):
+        place.store.delete(file_names.published_path(Version(version)))
+
+
+def test_who_slept_longer_than_the_log_is_kept_loses_nothing() -> None:
+    """The version it would write has no file any more, and nobody would ever read one of that name."""
+    place = on(DictStore())
+    late, committer = append(place, "late"), FilesystemCommitter(place.store)
+    for name in "abc":
+        committer.propose(append(place, name))
+    clean_up(place, below=3)
+    before = list(place.store.list_from(""))
+
+    with pytest.raises(ConcurrentWrite, match=r"version 0, which was read, .* the table is at version 3"):
+        committer.propose(late)
+
+    assert list(place.store.list_from("")) == before
+    assert committer.propose(append(place, "late")) == Ratified(Version(4))
+
+
+def test_a_log_that_begins_with_a_checkpoint_goes_on() -> None:
+    place = on(DictStore())
+    committer = FilesystemCommitter(place.store)
+    committer.propose(append(place, "a"))
+    clean_up(place, below=2)
+
+    assert committer.propose(append(place, "b")) == Ratified(Version(2))
+
+
+def test_a_table_that_is_gone_is_not_begun_in_the_middle() -> None:
+    place = on(DictStore())
+    late = append(place)
+    place.store.delete(file_names.published_path(Version(0)))
+
+    with pytest.raises(TableNotFound):
+        FilesystemCommitter(place.store).propose(late)
+    assert list(place.store.list_from("_delta_log/")) == []
+
+
+def test_an_unanswered_commit_stays_unknown_if_the_log_is_cleaned_up_meanwhile() -> None:
+    error = StorageUnavailable("no answer", path="x", operation="put_if_absent")
+    store = Failing(error, operation="put_if_absent")
+    place = on(store)
+    table = open_table(place, "filesystem")
+    txn = append(place)
+    store.fails = True
+
+    class Cleaned(FilesystemCommitter):
+        """Others commit and clean up between the first attempt and the second."""
+
+        @override
+        def outcome_of(self, txn: Transaction) -> Any:
+            found = super().outcome_of(txn)
+            store.fails = False
+            for name in "ab":
+                FilesystemCommitter(store).propose(append(place, name))
+            clean_up(place, below=2)
+            return found
+
+    with pytest.raises(CommitUnknown):
+        loop.commit(txn, Cleaned(store), table.settings, world=place.world)
