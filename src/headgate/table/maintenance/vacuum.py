@@ -24,8 +24,9 @@ from headgate.protocol.actions import DeletionVector, EpochMillis, RemoveFile, V
 from headgate.protocol.log import checkpoint_schema, codec, deletion_vectors, file_names, log_retention
 from headgate.protocol.log.deletion_vectors import StoredVector
 from headgate.protocol.log.file_names import LogFileKind
-from headgate.storage import parallel_reads
+from headgate.storage import locations, parallel_reads
 from headgate.storage.local import LocalStore
+from headgate.storage.locate import is_local
 from headgate.storage.store import ObjectMeta
 from headgate.table.committer import Frontier
 from headgate.table.opened_table import OpenedTable
@@ -198,8 +199,14 @@ def _vector_file(table: OpenedTable, vector: DeletionVector) -> Iterator[str]:
 
 
 def _place(table: OpenedTable, path: str) -> str:
+    """Where a file is within the table, also if the log names it by another way to it; else nothing."""
     store, at = file_paths.locate_object(table.store, table.location, path)
-    return at if store is table.store else ""
+    if store is table.store:
+        return at
+    if not is_local(table.location) or not is_local(path):
+        return ""
+    root, file = map(locations.canonical, (table.location, file_paths.decode_absolute(path)))
+    return file.removeprefix(f"{root}/") if file.startswith(f"{root}/") else ""
 
 
 def _expired_files(table: OpenedTable, cutoff: int) -> Iterator[ObjectMeta]:

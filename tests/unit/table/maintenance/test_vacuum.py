@@ -190,6 +190,21 @@ def test_a_disk_has_a_file_under_many_paths(table: OpenedTable, path: str) -> No
     assert vacuum.vacuum(table, VacuumOptions()).paths == ()
 
 
+@pytest.mark.parametrize("scheme", ["", "file:", "file://"])
+def test_a_table_opened_through_a_link_keeps_what_its_log_names_by_the_folder(
+    table: OpenedTable, tmp_path_factory: pytest.TempPathFactory, scheme: str
+) -> None:
+    link = tmp_path_factory.mktemp("links") / "table"
+    link.symlink_to(table.location)
+    for name in ("live", "of the link", "orphan"):
+        file(table, name)
+    write(table, named_file(f"{scheme}{table.location}/live"), named_file(f"{scheme}{link}/of%20the%20link"))
+
+    for location in (table.location, str(link)):
+        opened = open_filesystem(location, store=NoonStore(location), world=Noon())
+        assert vacuum.vacuum(opened, VacuumOptions(dry_run=True)).paths == ("orphan",)
+
+
 @pytest.mark.parametrize("lite", [False, True])
 @pytest.mark.parametrize("moment", [None, EpochMillis(1)])
 def test_a_version_with_a_lease_keeps_what_was_removed_nobody_knows_when(
