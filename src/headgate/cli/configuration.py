@@ -56,8 +56,8 @@ class Surroundings:
     """Where a command runs."""
 
     environ: Mapping[str, str] = field(repr=False)
-    folder: Path
-    """The current one."""
+    folder: Path | None
+    """The current one; None if it was deleted."""
     home: Path
     user: int | None = None
     """The id of the user whose files are trusted, besides those of root; None where there are no such ids."""
@@ -91,11 +91,28 @@ class LakeChoice:
 def current_surroundings() -> Surroundings:
     """Those of this process."""
     user = os.geteuid() if hasattr(os, "geteuid") else None
-    return Surroundings(os.environ, Path.cwd(), Path.home(), user)
+    return Surroundings(os.environ, _current_folder(), Path.home(), user)
+
+
+def _current_folder() -> Path | None:
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        return None
 
 
 def choose_lake(named: str | None, around: Surroundings) -> LakeChoice:
     """The lake that is named, else the one that a file names, else the folder ``lake``."""
+    choice = _choose(named, around)
+    if around.folder is None and "://" not in choice.place and not Path(choice.place).is_absolute():
+        raise InvalidRequest(
+            "the current folder was deleted, so nothing can be found from there: change to another one, or "
+            "name the lake by an absolute path with --lake"
+        )
+    return choice
+
+
+def _choose(named: str | None, around: Surroundings) -> LakeChoice:
     named = named or around.environ.get(LAKE_VARIABLE)
     if named:
         return LakeChoice(named, Origin.NAMED)
@@ -165,6 +182,8 @@ def _origin_of(address: str) -> tuple[str, str | None, int | None]:
 
 def _folder_file(around: Surroundings) -> Path | None:
     """The nearest file of a folder, from the current one up."""
+    if around.folder is None:
+        return None
     places = (folder / FOLDER_FILE for folder in (around.folder, *around.folder.parents))
     return next((place for place in places if place.is_file()), None)
 

@@ -8,7 +8,7 @@ import typer
 from typing_extensions import override
 
 import headgate
-from headgate.cli import console, exit_codes, lazy_commands
+from headgate.cli import console, exit_codes, lazy_commands, standard_streams
 from headgate.cli.completion.variable import COMPLETE_VARIABLE
 from headgate.cli.deferred import deferred_module
 from headgate.cli.options import LakePlace, with_lake_behind_command
@@ -27,7 +27,13 @@ class _Commands(lazy_commands.LazyCommands):
     def main(self, *args: Any, **options: Any) -> Any:
         if COMPLETE_VARIABLE in os.environ:
             shell_scripts.register_shells()
-        return super().main(*args, **options | {"complete_var": COMPLETE_VARIABLE})
+        try:
+            standard_streams.require_streams()
+            with standard_streams.watched_output():
+                return super().main(*args, **options | {"complete_var": COMPLETE_VARIABLE})
+        except HeadgateError as exc:
+            console.show_error(exc, as_json="--json" in sys.argv)
+            sys.exit(exit_codes.exit_code_of(exc))
 
     @override
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -50,7 +56,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    rich_markup_mode="rich" if sys.stdout.isatty() else None,  # help without boxes in a pipe
+    rich_markup_mode="rich" if standard_streams.is_terminal() else None,  # help without boxes in a pipe
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
