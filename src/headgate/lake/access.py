@@ -1,5 +1,6 @@
 """Who may do what in a lake: the part of ``Lake`` that grants, revokes and sets rules."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ from headgate.catalog.ports.access import (
     StoredToken,
     TokenScope,
 )
+from headgate.errors import InvalidRequest
 
 _DAY_MS = 24 * 60 * 60 * 1000
 
@@ -94,7 +96,7 @@ class LakeAccess:
         """
         return self.access_tokens.create(
             principal,
-            ttl_ms=int(days * _DAY_MS),
+            ttl_ms=_token_ms(days),
             scope=TokenScope(read_only, schema),
             label=label,
             kind=CredentialKind.CLIENT if client else CredentialKind.TOKEN,
@@ -163,3 +165,9 @@ class LakeAccess:
         assert lake.foreign_keys("sales.orders") == ()
         """
         return self.access_control.foreign_keys(table)
+
+
+def _token_ms(days: float) -> int:
+    if not math.isfinite(days):
+        raise InvalidRequest(f"a token is good for a number of days, and not for {days}: say for how many")
+    return int(days * _DAY_MS)

@@ -105,7 +105,7 @@ def _read_some(
     for file in files if limit else ():
         for rows in reader.batches(file):
             found = keep(rows)
-            yield found.slice(0, left)
+            yield found.slice(0, min(left, found.num_rows))  # C counts no further than a long
             left -= found.num_rows
             if left <= 0:
                 return

@@ -2,13 +2,11 @@
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from headgate.cli import console, folder
 from headgate.cli.answers.activity import CommitDetail, CommitLine, TransactionMember
 from headgate.cli.console import OutputColumn
 from headgate.cli.deferred import deferred_module
-from headgate.cli.options import AsJson, LakePlace, TableArgument
+from headgate.cli.options import AsJson, LakePlace, TableArgument, number_argument, number_option
 
 if TYPE_CHECKING:
     from headgate.cli import summaries
@@ -37,8 +35,8 @@ _CHANGES = (
 
 def list_commits(
     table: TableArgument,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="At most so many.")] = _FEW,
-    before: Annotated[int | None, typer.Option("--before", min=0, help="Only versions before this.")] = None,
+    limit: Annotated[int, number_option("--limit", "-n", min=1, help="At most so many.")] = _FEW,
+    before: Annotated[int | None, number_option("--before", min=0, help="Only versions before this.")] = None,
     lake: LakePlace = None,
     as_json: AsJson = False,
 ) -> None:
@@ -69,8 +67,10 @@ def list_commits(
 
 def show_commit(
     table: TableArgument,
-    version: Annotated[int | None, typer.Argument(min=0, help="The version; the latest if left out.")] = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="At most so many actions.")] = 100,
+    version: Annotated[
+        int | None, number_argument(min=0, help="The version; the latest if left out.")
+    ] = None,
+    limit: Annotated[int, number_option("--limit", "-n", min=1, help="At most so many actions.")] = 100,
     lake: LakePlace = None,
     as_json: AsJson = False,
 ) -> None:

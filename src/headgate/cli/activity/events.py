@@ -14,7 +14,7 @@ from headgate.cli.completion.table_names import complete_table
 from headgate.cli.console import OutputColumn
 from headgate.cli.deferred import deferred_module
 from headgate.cli.folder import OpenedLake
-from headgate.cli.options import AsJson, LakePlace
+from headgate.cli.options import AsJson, LakePlace, number_option, pause_option
 from headgate.errors import InvalidRequest
 
 if TYPE_CHECKING:
@@ -44,9 +44,9 @@ TableOption = Annotated[
 
 def list_events(
     after: Annotated[
-        int | None, typer.Option("--after", min=0, help="The first after this cursor; else the latest.")
+        int | None, number_option("--after", min=0, help="The first after this cursor; else the latest.")
     ] = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="At most so many.")] = 100,
+    limit: Annotated[int, number_option("--limit", "-n", min=1, help="At most so many.")] = 100,
     kind: KindOption = None,
     table: TableOption = None,
     lake: LakePlace = None,
@@ -74,10 +74,10 @@ def list_events(
 def follow_events(
     *,
     after: Annotated[
-        int | None, typer.Option("--after", min=0, help="Begin behind this cursor; else with what comes.")
+        int | None, number_option("--after", min=0, help="Begin behind this cursor; else with what comes.")
     ] = None,
-    count: Annotated[int | None, typer.Option("--count", min=1, help="End after so many.")] = None,
-    every: Annotated[float, typer.Option("--every", min=0.1, help="Seconds between two looks.")] = 0.5,
+    count: Annotated[int | None, number_option("--count", min=1, help="End after so many.")] = None,
+    every: Annotated[float, pause_option(min=0.1, help="Seconds between two looks.")] = 0.5,
     kind: KindOption = None,
     table: TableOption = None,
     lake: LakePlace = None,

@@ -9,7 +9,7 @@ from headgate.cli.activity import commits
 from headgate.cli.answers.activity import TransactionAnswer
 from headgate.cli.console import OutputColumn
 from headgate.cli.deferred import deferred_module
-from headgate.cli.options import AsJson, LakePlace
+from headgate.cli.options import AsJson, LakePlace, number_option
 
 if TYPE_CHECKING:
     from headgate.cli.activity import ratified_groups
@@ -25,7 +25,7 @@ _FEW = 20
 
 
 def list_transactions(
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="At most so many.")] = _FEW,
+    limit: Annotated[int, number_option("--limit", "-n", min=1, help="At most so many.")] = _FEW,
     lake: LakePlace = None,
     as_json: AsJson = False,
 ) -> None:

@@ -18,7 +18,7 @@ from headgate.cli.answers.tables import TableSummary
 from headgate.cli.answers.upkeep import DemoClaim, DemoStory, DemoTable
 from headgate.cli.demo import handover, place, scene, served, story, transactions
 from headgate.cli.demo.narrator import Narrator
-from headgate.cli.options import DEFAULT_LAKE, AsJson, LakeFolder
+from headgate.cli.options import DEFAULT_LAKE, AsJson, LakeFolder, number_option
 from headgate.cli.table import listing as tables_command
 from headgate.plugins import catalogs
 
@@ -31,7 +31,7 @@ gold.read(version=1).groupBy("category").sum("revenue").show()"""
 
 
 def demo(
-    rows: Annotated[int, typer.Option("--rows", min=1000, help="How many orders the day has.")] = 200_000,
+    rows: Annotated[int, number_option("--rows", min=1000, help="How many orders the day has.")] = 200_000,
     lake: LakeFolder = DEFAULT_LAKE,
     seed: Annotated[int, typer.Option("--seed", help="Another seed gives another day.")] = 7,
     fresh: Annotated[

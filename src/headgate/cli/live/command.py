@@ -10,7 +10,7 @@ from headgate.cli import console, folder
 from headgate.cli.live import keyboard, screen
 from headgate.cli.live.frames import LakeFrame, LakeWatch
 from headgate.cli.live.screen import TableSort
-from headgate.cli.options import AsJson, LakePlace
+from headgate.cli.options import AsJson, LakePlace, number_option, pause_option
 from headgate.errors import HeadgateError
 
 _SECONDS = 2.0
@@ -19,10 +19,13 @@ _TABLES = 40
 
 def top(
     lake: LakePlace = None,
-    every: Annotated[float, typer.Option(help="Seconds between two looks.", min=0.2)] = _SECONDS,
+    every: Annotated[float, pause_option(help="Seconds between two looks.", min=0.2)] = _SECONDS,
     sort: Annotated[TableSort, typer.Option(help="By what tables are sorted.")] = TableSort.COMMITS,
     tables: Annotated[
-        int, typer.Option(help="Look at so many tables, those where something happened first.", min=1)
+        int,
+        number_option(
+            "--tables", help="Look at so many tables, those where something happened first.", min=1
+        ),
     ] = _TABLES,
     once: Annotated[bool, typer.Option("--once", help="Print one frame, as in a pipe.")] = False,
     as_json: AsJson = False,

@@ -81,4 +81,4 @@ class StatementAnswer:
 def arrow_answer(rows: pa.Table, most_rows: int | None) -> StatementAnswer:
     """The answer that an Arrow table is, of which at most so many rows are shown."""
     has_more = most_rows is not None and rows.num_rows > most_rows
-    return StatementAnswer(tuple(rows.column_names), rows.slice(0, most_rows), has_more)
+    return StatementAnswer(tuple(rows.column_names), rows.slice(0, most_rows) if has_more else rows, has_more)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from headgate.cli import folder, session
-from headgate.cli.options import AsJson, LakePlace
+from headgate.cli.options import AsJson, LakePlace, number_option
 from headgate.cli.shell import prompt
 from headgate.cli.shell.engine import SparkStarter, StatementEngine
 from headgate.cli.shell.entries import Entry
@@ -35,7 +35,8 @@ def sql(
     ] = None,
     limit: Annotated[
         int | None,
-        typer.Option(
+        number_option(
+            "--limit",
             min=0,
             help=f"Show at most so many rows of an answer, 0 all of them; who types is shown {_TYPED_ROWS}.",
         ),

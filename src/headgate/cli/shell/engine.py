@@ -37,6 +37,9 @@ from headgate.sql.run.commands.without_spark import answer_without_spark
 _CANCEL_EVERY = 0.5
 """Seconds between two attempts to cancel: a statement may begin another job."""
 
+_SPARK_LIMIT = 2**31 - 1
+"""No answer of Spark has more rows than this, and none can be asked for."""
+
 _QUERY_LOG = "SQLQueryContextLogger"
 _NOT_IN_ARROW = (VariantType, CalendarIntervalType, YearMonthIntervalType, UserDefinedType)
 
@@ -141,7 +144,7 @@ def collect_answer(frame: DataFrame, most_rows: int | None) -> StatementAnswer:
     if not names:
         return StatementAnswer()
     places = [f"c{index}" for index in range(len(names))]  # two columns may have one name
-    limited = frame if most_rows is None else frame.limit(most_rows + 1)
+    limited = frame if most_rows is None or most_rows >= _SPARK_LIMIT else frame.limit(most_rows + 1)
     kinds = [field.dataType for field in frame.schema.fields]
     rows: pa.Table = limited.toDF(*places).select(*map(_readable, places, kinds)).toArrow()
     shown = arrow_answer(rows, most_rows)

@@ -12,7 +12,7 @@ import typer
 
 from headgate.cli import console, folder, session
 from headgate.cli.console import OutputColumn
-from headgate.cli.options import AsJson, LakePlace, TableArgument
+from headgate.cli.options import AsJson, LakePlace, TableArgument, number_option
 from headgate.cli.streams import writers
 from headgate.cli.streams.row_lines import ChangeFollower, RowFollower, RowLine, RowsAsked
 from headgate.cli.streams.writers import StreamWriter, WriterDetail
@@ -52,7 +52,7 @@ def read_stream(
         ChangedRows, typer.Option(help="What becomes of commits that take rows away or change them.")
     ] = ChangedRows.REFUSE,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until Ctrl-C.")] = False,
-    limit: Annotated[int | None, typer.Option(min=1, help="End after so many rows.")] = None,
+    limit: Annotated[int | None, number_option("--limit", min=1, help="End after so many rows.")] = None,
 ) -> None:
     """Print the rows of a table as they are committed, each as a line of JSON."""
     with folder.open_lake(lake) as opened, session.lazy_session() as spark:
@@ -95,7 +95,7 @@ def show_stream(
     stream: Annotated[str, typer.Argument(help="The id of the stream, as headgate stream list has it.")],
     lake: LakePlace = None,
     limit: Annotated[
-        int, typer.Option(min=1, help="Look for its batches in so many versions of each table.")
+        int, number_option("--limit", min=1, help="Look for its batches in so many versions of each table.")
     ] = _HISTORY,
     as_json: AsJson = False,
 ) -> None:

@@ -7,16 +7,16 @@ import typer
 from headgate.cli import console, folder
 from headgate.cli.answers.tables import DomainValue, TableVersion
 from headgate.cli.console import OutputColumn
-from headgate.cli.options import AsJson, LakePlace, TableArgument
+from headgate.cli.options import AsJson, LakePlace, TableArgument, number_option
 from headgate.errors import InvalidRequest
 
 DOMAIN_NOT_FOUND = "HEADGATE_DOMAIN_NOT_FOUND"
 _COLUMNS = (OutputColumn("domain", style="bold"), OutputColumn("configuration"))
 DomainArgument = Annotated[str, typer.Argument(help="The domain, such as shop.loaded.")]
-AtVersion = Annotated[int | None, typer.Option("--version", min=0, help="As of this version.")]
+AtVersion = Annotated[int | None, number_option("--version", min=0, help="As of this version.")]
 Since = Annotated[
     int | None,
-    typer.Option("--since", min=0, help="The version it was decided from: what came later is a conflict."),
+    number_option("--since", min=0, help="The version it was decided from: what came later is a conflict."),
 ]
 
 

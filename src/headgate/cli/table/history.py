@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
-import typer
 from rich.console import Console
 
 from headgate.cli import console, folder
 from headgate.cli.answers.tables import VersionSummary
 from headgate.cli.console import OutputColumn
 from headgate.cli.deferred import deferred_module
-from headgate.cli.options import AsJson, LakePlace, TableArgument
+from headgate.cli.options import AsJson, LakePlace, TableArgument, number_option
 from headgate.protocol.stats import operation_metrics
 from headgate.protocol.stats.operation_metrics import FILE_METRICS, ROW_METRICS, MetricCount
 
@@ -32,7 +31,7 @@ _COLUMNS = (
 def history(
     table: TableArgument,
     lake: LakePlace = None,
-    limit: Annotated[int | None, typer.Option("--limit", "-n", min=1, help="Only the newest N.")] = None,
+    limit: Annotated[int | None, number_option("--limit", "-n", min=1, help="Only the newest N.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show what happened to a table, newest first."""

@@ -8,7 +8,7 @@ import typer
 from headgate.cli import console, folder
 from headgate.cli.answers.tables import TableRows
 from headgate.cli.deferred import deferred_module
-from headgate.cli.options import AsJson, LakePlace, TableArgument
+from headgate.cli.options import AsJson, LakePlace, TableArgument, number_option
 from headgate.cli.table import show
 
 if TYPE_CHECKING:
@@ -23,14 +23,14 @@ def rows(
     table: TableArgument,
     *,
     lake: LakePlace = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="At most so many rows.")] = _FEW,
+    limit: Annotated[int, number_option("--limit", "-n", min=1, help="At most so many rows.")] = _FEW,
     columns: Annotated[
         str | None, typer.Option("--columns", help="Only these, with commas between them.")
     ] = None,
     where: Annotated[
         str | None, typer.Option("--where", help="Only rows that meet a condition of SQL.")
     ] = None,
-    version: Annotated[int | None, typer.Option("--version", min=0, help="As of this version.")] = None,
+    version: Annotated[int | None, number_option("--version", min=0, help="As of this version.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show some rows of a table, read without Spark."""

@@ -4,13 +4,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
-import typer
 
 from headgate.cli import console, folder
 from headgate.cli.answers.tables import TableDetail
 from headgate.cli.console import OutputColumn
 from headgate.cli.deferred import deferred_module
-from headgate.cli.options import AsJson, LakePlace, TableArgument
+from headgate.cli.options import AsJson, LakePlace, TableArgument, number_option
 
 if TYPE_CHECKING:
     from headgate.cli import summaries
@@ -24,7 +23,7 @@ else:
 def show(
     table: TableArgument,
     lake: LakePlace = None,
-    rows: Annotated[int, typer.Option("--rows", min=0, help="Also show the first N rows.")] = 0,
+    rows: Annotated[int, number_option("--rows", min=0, help="Also show the first N rows.")] = 0,
     as_json: AsJson = False,
 ) -> None:
     """Show a table's columns, size, properties and place."""

@@ -8,7 +8,7 @@ import typer
 
 from headgate.cli import console, folder
 from headgate.cli.deferred import deferred_module
-from headgate.cli.options import AsJson, LakeArgument, LakePlace
+from headgate.cli.options import AsJson, LakeArgument, LakePlace, pause_option
 
 if TYPE_CHECKING:
     from headgate.cli import session
@@ -34,7 +34,7 @@ def worker(
             "Spark starts when something is.",
         ),
     ] = False,
-    every: Annotated[float, typer.Option(help="Seconds between two rounds.", min=0.1)] = _SECONDS,
+    every: Annotated[float, pause_option(help="Seconds between two rounds.", min=0.1)] = _SECONDS,
     as_json: AsJson = False,
 ) -> None:
     """Publish, checkpoint, clean up and sweep what is due, until it is stopped."""
