@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
+import headgate
 from headgate.cli.main import app
 from headgate.errors import CatalogLost
 from tests.support import lost
@@ -63,6 +64,24 @@ def test_a_recovered_lake_can_be_used(lake: LosableLake) -> None:
     again = run("recover", "--lake", lake.folder)
     assert (again.exit_code, again.stdout.splitlines()[0]) == (0, "sales.orders  unchanged, version 1")
     assert "sales.orders" in run("tables", "--lake", lake.folder).stdout
+
+
+def test_the_schemas_that_are_made_are_told(lake: LosableLake) -> None:
+    with_copy = run("recover", "--lake", lake.folder, "--dry-run")
+    done = run("recover", "--lake", lake.folder)
+
+    assert with_copy.stdout.splitlines()[0] == "schemas would be made: sales"
+    assert done.stdout.splitlines()[0] == "schemas made: sales"
+    assert "schemas" not in run("recover", "--lake", lake.folder).stdout
+
+
+def test_a_dropped_schema_is_not_brought_back(tmp_path: Path) -> None:
+    place = tmp_path / "lake"
+    headgate.connect(place).close()
+    for words in (["schema", "create", "zed"], ["schema", "drop", "zed"], ["recover"]):
+        assert run(*words, "--lake", place).exit_code == 0
+
+    assert json.loads(run("schema", "list", "--lake", place, "--json").stdout) == []
 
 
 def test_a_folder_without_a_warehouse_is_refused(tmp_path: Path) -> None:

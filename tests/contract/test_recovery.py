@@ -242,6 +242,35 @@ def test_what_was_purged_stays_gone(folder: LosableLake) -> None:
         assert [str(entry.name) for entry in (*found.tables(), *found.dropped())] == ["a.one"]
 
 
+def test_a_dropped_schema_stays_dropped(lake: LosableLake) -> None:
+    fill(lake)
+    with lake.connect() as found:
+        for name in ("zed", "kept"):
+            found.create_schema(name)
+        found._catalog.copies.now()
+        assert found.drop_schema("ZED")
+
+    assert lake.recover(dry_run=True).schemas == ()
+    assert lake.recover().schemas == ()
+    lake.lose()
+    made = lake.recover().schemas
+
+    assert "kept" in made
+    assert "zed" not in made
+
+
+def test_a_schema_that_was_dropped_and_made_again_comes_back(folder: LosableLake) -> None:
+    fill(folder)
+    with folder.connect() as found:
+        found.create_schema("zed")
+        found.drop_schema("zed")
+        found.create_schema("zed")
+        found._catalog.copies.now()
+    folder.lose()
+
+    assert "zed" in folder.recover().schemas
+
+
 def test_an_adopted_table_comes_back_from_where_it_is(lake: LosableLake, tmp_path: Path) -> None:
     adopted.ordinary(tmp_path / "elsewhere")
     with lake.connect() as found:

@@ -233,7 +233,10 @@ class Catalog:
         return self._directory.schemas()
 
     def drop_schema(self, schema: str) -> bool:
-        return self._directory.drop_schema(schema)
+        is_dropped = self._directory.drop_schema(schema)
+        if is_dropped:
+            self.copies.note_dropped_schema(schema)
+        return is_dropped
 
     def stage(self, name: TableName) -> StagingTable:
         return self._directory.stage(name)

@@ -43,7 +43,10 @@ class LakeDirectory:
 
         assert not lake.drop_schema("no_such_schema")
         """
-        return self.catalog.drop_schema(name)
+        is_dropped = self.catalog.drop_schema(name)
+        if is_dropped:
+            self.catalog.copies.now()
+        return is_dropped
 
     def table_exists(self, name: str) -> bool:
         """Whether there is a table of that name, ``schema.table``, that you may see.

@@ -74,7 +74,14 @@ def recover_catalog(
 ) -> RecoveryReport:
     """The same for a catalog that is open."""
     accept = catalog.accept_version
-    ground = RecoverySources(catalog.warehouse, locate, catalog.recoveries, catalog.copies, accept)
+    ground = RecoverySources(
+        catalog.warehouse,
+        locate,
+        catalog.recoveries,
+        catalog.copies,
+        accept,
+        schemas=frozenset(catalog.schemas()),
+    )
     return recovery.rebuild_catalog(ground, _locations(tables), dry_run=dry_run)
 
 

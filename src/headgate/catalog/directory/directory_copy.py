@@ -70,6 +70,7 @@ class DirectoryCopyWriter:
         self._files = files
         self._lock = threading.Lock()
         self._written = [0, 0.0]
+        self._dropped: set[str] = set()
         self._principal = OWNER
 
     def acting_as(self, principal: Principal) -> "DirectoryCopyWriter":
@@ -88,6 +89,11 @@ class DirectoryCopyWriter:
         """Write the copy if something was committed through this process since it was."""
         if self._written[0] != self._database.writes:
             self.now()
+
+    def note_dropped_schema(self, schema: str) -> None:
+        """The copy is not to list a schema that was dropped; the next one that is written does not."""
+        with self._lock:
+            self._dropped.add(schema.lower())
 
     def now(self, *, forgotten: Iterable[TableId] = (), recovered: bool = False) -> None:
         """Write the copy; of tables that were ``forgotten`` too, and of a recovery that it has ended.
@@ -140,9 +146,11 @@ class DirectoryCopyWriter:
             with self._database.reading() as db:
                 lost = () if recovered else missing_tables(db, before)
             gone = forgotten | frozenset(before.forgotten)
-            write_copy(files, _merge_copies(before, known, lost, gone, recovered=recovered))
+            kept = frozenset(before.schemas) - self._dropped
+            write_copy(files, _merge_copies(before, known, lost, gone, kept, recovered=recovered))
             after = self._current()
             if _names(after) == _names(known):  # else somebody may have written it just before
+                self._dropped.clear()
                 return
             known = after
 
@@ -172,12 +180,13 @@ def _merge_copies(
     now: DirectoryCopy,
     lost: Iterable[CopiedTable],
     gone: frozenset[str],
+    kept: frozenset[str],
     *,
     recovered: bool,
 ) -> DirectoryCopy:
     tables = {**now.by_id, **{found.table_id: found for found in lost}}
     return DirectoryCopy(
-        schemas=tuple(sorted({*now.schemas, *before.schemas})),
+        schemas=tuple(sorted({*now.schemas, *kept})),
         tables=tuple(tables[table_id] for table_id in sorted(tables.keys() - gone)),
         forgotten=tuple(sorted(gone)),
         recovering=before.recovering and not recovered,

@@ -54,6 +54,9 @@ def recover(
 def print_recovery(out: Console, done: "RecoveryReport", place: str) -> None:
     """A line for each table, and below it what may be lost."""
     would = " (dry run: nothing was changed)" if done.dry_run else ""
+    if done.schemas:
+        made = "would be made" if done.dry_run else "made"
+        out.print(f"schemas {made}: {', '.join(map(visible_line, done.schemas))}", soft_wrap=True)
     if not done.tables:
         out.print(f"no tables of a catalog in {place}, so nothing to recover{would}", markup=False)
         return

@@ -122,6 +122,8 @@ class RecoverySources:
     accept: Callable[[TableName, Version], Version] | None = None
     """Takes in what was published up to a version, on behalf of who asks."""
     world: World = field(default_factory=SystemWorld)
+    schemas: frozenset[str] = frozenset()
+    """Those that the catalog has."""
 
 
 def rebuild_catalog(
@@ -201,8 +203,7 @@ class _RecoveryRun:
 
     def make_schemas(self, names: set[str]) -> tuple[str, ...]:
         if self._ground.recoveries is None or self.dry_run:
-            have = {table.name.schema for table in self._known.values()}
-            return tuple(sorted(names - have))
+            return tuple(sorted(names - self._ground.schemas))
         return self._ground.recoveries.make_schemas(names)
 
     def recover(self, found: _SurveyedTable) -> RecoveredTable:

@@ -96,4 +96,5 @@ def delete_schema(
             "offered: drop its tables one by one"
         )
     catalog.drop_schema(name)
+    lake.catalog.copies.write_if_changed()
     return Response(b"", status_code=200)
