@@ -167,6 +167,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "protocol.schema.column_mapping": ("tests/unit/protocol/schema/test_column_mapping.py",),
     "protocol.schema.json": ("tests/unit/protocol/schema/test_json.py",),
     "protocol.schema.types": (
+        "tests/unit/protocol/schema/test_types.py",
         "tests/unit/protocol/schema/test_json.py",
         "tests/unit/protocol/schema/test_enforcement.py",
     ),

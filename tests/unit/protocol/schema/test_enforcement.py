@@ -6,16 +6,7 @@ import pytest
 
 from headgate.errors import InvalidRequest, SchemaMismatch
 from headgate.protocol.schema import enforcement, json
-from headgate.protocol.schema.types import (
-    Array,
-    DataType,
-    Field,
-    Map,
-    Primitive,
-    Struct,
-    leaf_columns,
-    parquet_depth,
-)
+from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct, leaf_columns
 
 LONG, TEXT, VARIANT = Primitive("long"), Primitive("string"), Primitive("variant")
 TABLE = Struct(
@@ -123,21 +114,6 @@ def test_a_variant_takes_one_level_and_may_have_a_default() -> None:
     generated = Field("g", LONG, metadata={"delta.generationExpression": "1"})
 
     enforcement.check_new_schema(Struct((Field("v", deep("struct", 97, VARIANT)), default, generated)))
-
-
-@pytest.mark.parametrize(
-    ("kind", "levels"),
-    [
-        (LONG, 0),
-        (VARIANT, 1),
-        (Struct(()), 1),
-        (Struct((Field("a", LONG), Field("b", Array(LONG, contains_null=True)))), 3),
-        (Map(LONG, VARIANT, value_contains_null=True), 3),
-        (Map(Struct((Field("a", VARIANT),)), LONG, value_contains_null=True), 4),
-    ],
-)
-def test_how_deep_a_type_is_in_a_file(kind: DataType, levels: int) -> None:
-    assert parquet_depth(kind) == levels
 
 
 @pytest.mark.parametrize(("kind", "levels"), [("struct", 98), ("array", 49), ("map", 49)])

@@ -68,6 +68,9 @@ def test_a_column_need_not_say_anything_of_itself(metadata: str) -> None:
         '{"type":"array","elementType":"long","containsNull":true}',
         '{"type":"struct","fields":[{"name":"a","type":{"type":"union"},"nullable":true}]}',
         '{"type":"struct","fields":[{"name":"a","type":"long"}]}', '{"type":"struct","fields":[1]}',
+        '{"type":"struct","fields":{}}',
+        '{"type":"struct","fields":[{"name":1,"type":"long","nullable":true}]}',
+        '{"type":"struct","fields":[{"name":"a","type":{"type":"struct","fields":{}},"nullable":true}]}',
     ],
 )  # fmt: skip
 def test_what_is_no_schema_is_a_broken_log(text: str) -> None:
