@@ -71,7 +71,7 @@ def on_page_markdown(markdown: str, page: Page, files: Files, **_: object) -> st
 
 
 def on_post_page(output: str, **_: object) -> str:
-    """Give the dialog of the search the name that the theme leaves out, for who cannot see it."""
+    """Give the dialog of the search the name that the theme leaves out, for those who cannot see it."""
     return output.replace(_DIALOG, f'{_DIALOG} aria-label="Search"', 1)
 
 

@@ -25,7 +25,7 @@ class BriefError(Exception):
         self.args = (self.message,)
 
     def details(self) -> str:
-        """All there is to know, for who mends it: the whole traceback, behind that of its cause."""
+        """All there is to know, for whoever mends it: the whole traceback, behind that of its cause."""
         cause = () if self.cause is None else traceback.format_exception(self.cause)
         frames = self.origin or self.__traceback__
         return "".join((*cause, *traceback.format_exception(type(self), self, frames)))

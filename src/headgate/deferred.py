@@ -7,8 +7,8 @@
         delete, update = deferred("headgate.spark.dml", "delete", "update")
         Merge = deferred("headgate.spark.dml.merge.merge", "Merge")
 
-Type checkers and the check of layers see ordinary imports. So who opens a table to read it does not wait for
-what merges, optimizes and maintains tables. ``tests/architecture/test_light_imports.py`` counts what is
+Type checkers and the check of layers see ordinary imports. So whoever opens a table to read it does not wait
+for what merges, optimizes and maintains tables. ``tests/architecture/test_light_imports.py`` counts what is
 loaded, and holds the two halves to each other.
 """
 

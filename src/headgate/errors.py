@@ -275,7 +275,7 @@ class UnsafeDatabase(CatalogError):
 
 
 class StaleRead(UserWarning):
-    """Who decides a table's commits could not be asked, so later versions than those read may exist."""
+    """Whoever decides a table's commits could not be asked, so later versions than those read may exist."""
 
 
 class StorageError(HeadgateError):

@@ -61,7 +61,7 @@ def trace_id() -> str | None:
 
 def _is_set_up() -> bool:
     """Whether a program set up an SDK: without one a span is nothing but the context around it."""
-    # Who asks for the provider has the environment looked at, eleven times in a transaction over two tables.
+    # To ask for the provider looks at the environment, eleven times in a transaction over two tables.
     if getattr(trace, "_TRACER_PROVIDER", _UNKNOWN) is None and not _NAMED_IN_ENVIRONMENT:
         return False
     return not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider)

@@ -19,7 +19,7 @@ def pad_and_check_length(values: pa.ChunkedArray, field: Field) -> pa.ChunkedArr
 
 
 def pad(values: pa.ChunkedArray, field: Field) -> pa.ChunkedArray:
-    """The texts as the column shows them: who wrote the file may have left the padding to readers."""
+    """The texts as the column shows them: whoever wrote the file may have left the padding to readers."""
     return _changed(values, field, char_varchar.has_padded_texts, _shown)
 
 

@@ -1,6 +1,6 @@
 """What is the same about every call of a user: arguments are taken as meant, and errors are told briefly.
 
-Below, tables have ids and errors come out of many frames and other libraries' failures. Who called
+Below, tables have ids and errors come out of many frames and other libraries' failures. Whoever called
 ``table.append(…)`` knows the table by its name or path and can do nothing about the rest: so an error
 leaves here with that name and without the way it came, which ``error.details()`` still tells.
 """

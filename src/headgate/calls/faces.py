@@ -1,6 +1,6 @@
 """How does a lake offer what stands above it, such as SQL? By a name that is looked up when it is called.
 
-A face imports the lake, so the lake cannot import it; and who never speaks SQL never waits for a parser:
+A face imports the lake, so the lake cannot import it; and whoever never speaks SQL never waits for a parser:
 
     run = load_face("run_sql")
 

@@ -1,7 +1,7 @@
 """The catalog of a lake over one database: what its ports ask, answered by the parts it is made of.
 
-Who proposes gets a decision of the ``Ratifier``; what tables there are the ``DatabaseDirectory`` knows. Of
-tables that change hands, or whose log others write too, only the log can tell how things stand, so the
+Whoever proposes gets a decision of the ``Ratifier``; what tables there are the ``DatabaseDirectory`` knows.
+Of tables that change hands, or whose log others write too, only the log can tell how things stand, so the
 catalog has it looked at (``settle``, ``import_…``) before it answers.
 """
 
@@ -337,7 +337,7 @@ class Catalog:
     def credentials(self, table_id: TableId, operation: StorageOperation) -> tuple[VendedCredential, ...]:
         with self._database.reading() as db:
             storage_privileges.require_storage_access(db, self._principal, table_id, operation)
-        return ()  # who can open the database has credentials of its own
+        return ()  # whoever can open the database has credentials of its own
 
     def import_external_versions(self, table_id: TableId) -> Version:
         self._check_sees((table_id,))
@@ -350,8 +350,8 @@ class Catalog:
         """Writes down what logs prove, whoever it belonged to: for the owner of the lake alone."""
         if self._principal != OWNER:
             raise NotAllowed(
-                "who recovers a lake makes tables of what is found, whoever they belonged to: only its owner "
-                "may",
+                "recovering a lake makes tables of what is found, whoever owned them: only the owner of the "
+                "lake may",
                 operation="recover",
             )
         return self._recoveries

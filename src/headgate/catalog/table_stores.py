@@ -18,7 +18,7 @@ def open_store(catalog: VendingCatalog, table_id: TableId, location: str) -> Sto
 
 
 def vended_credentials(catalog: VendingCatalog, table_id: TableId) -> tuple[VendedCredential, ...]:
-    """The widest that the catalog vends: to write, or to read for who may not write."""
+    """The widest that the catalog vends: to write, or to read for whoever may not write."""
     try:
         return catalog.credentials(table_id, StorageOperation.READ_WRITE)
     except NotAllowed:

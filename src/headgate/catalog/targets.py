@@ -42,7 +42,7 @@ class CatalogTarget:
     place: str = field(repr=False)  # it may have a password
     """A folder, or an address such as ``postgresql://…``."""
     warehouse: str | None = None
-    """Where tables shall be, for a catalog that does not know; who names it may make a new lake."""
+    """Where tables shall be, for a catalog that does not know; whoever names it may make a new lake."""
     settings: Settings = field(default_factory=Settings)
     token: str | None = field(default=None, repr=False)
     """By which a server knows who connects."""

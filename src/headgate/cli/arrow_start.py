@@ -1,9 +1,9 @@
 """How does a command that shows rows not wait for pandas? Arrow is told that there is none, before it looks.
 
 pyarrow imports pandas, if it is installed, with the first array that it makes: only to tell whether what it
-is given is a Series. No command gives it one, and pandas takes as long to load as a small lake to read. Who
-asks Arrow for a DataFrame later still gets one, and so does what has Arrow find out the type of a value:
-name the types of scalars on the way of a read.
+is given is a Series. No command gives it one, and pandas takes as long to load as a small lake to read.
+Whoever asks Arrow for a DataFrame later still gets one, and so does what has Arrow find out the type of a
+value: name the types of scalars on the way of a read.
 """
 
 import sys

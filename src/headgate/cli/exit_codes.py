@@ -73,7 +73,7 @@ EXIT_CODES: tuple[ExitCode, ...] = (
     ExitCode(
         4,
         "not allowed",
-        "Who asks is not known or may not do this, or a policy forbids the commit.",
+        "Whoever asks is not known or may not do this, or a policy forbids the commit.",
         (NotAuthenticated, NotAllowed, AccessDenied, CommitRefused),
     ),
     ExitCode(

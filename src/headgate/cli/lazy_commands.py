@@ -1,4 +1,4 @@
-"""How can ``headgate --help`` list commands that are not loaded? By a row about each; who runs one loads it.
+"""How can ``headgate --help`` list commands that are not loaded? By a row about each; running one loads it.
 
 The modules of most commands need the catalog and Spark, which take seconds to load. The group of the command
 line knows where a command is and what it says in the list; ``deferred.py`` is the door by which it comes.

@@ -24,7 +24,7 @@ _DAY_MS = 24 * 60 * 60 * 1000
 
 @dataclass(frozen=True, slots=True)
 class LakeAccess:
-    """What a lake offers to who decides about others; a method takes MANAGE GRANTS on what it is about."""
+    """What a lake offers to those who decide about others: a call takes MANAGE GRANTS on what it is about."""
 
     access_control: AccessControl
     access_tokens: AccessTokens
@@ -46,7 +46,7 @@ class LakeAccess:
         return self.access_control.revoke(privilege, on, from_)
 
     def grants(self) -> tuple[Grant, ...]:
-        """What was granted to whom; to who may not manage the grants of the lake, their own.
+        """What was granted to whom; callers who may not manage the lake's grants see their own.
 
         for grant in lake.grants():
             print(grant)
@@ -70,7 +70,7 @@ class LakeAccess:
         return self.access_control.remove_member(group, principal)
 
     def groups(self) -> tuple[Group, ...]:
-        """The groups and their members; to who may not manage the grants of the lake, their own.
+        """The groups and their members; callers who may not manage the lake's grants see their own.
 
         for group in lake.groups():
             print(group)
@@ -125,7 +125,7 @@ class LakeAccess:
         self.access_control.limit_unpublished(principal, limit)
 
     def set_rule(self, rule: str, value: str | int | None, *, on: str | None = None) -> None:
-        """Let a rule of commits hold for a table, a schema or the lake; with None it no longer does.
+        """Set a rule of commits for a table, a schema or the lake, or remove it with None.
 
         The rules are ``max_commit_bytes``, ``max_commit_files``, ``column_names`` and ``freeze_metadata``.
 

@@ -158,7 +158,7 @@ class LakeActivity:
         *,
         spark: SparkSession | Callable[[], SparkSession] | None = None,
     ) -> Worker:
-        """Who does what is due for the tables: ``run_once()`` now, or ``run()`` again and again.
+        """A worker, which does what is due for the tables: ``run_once()`` now, or ``run()`` again and again.
 
         With ``spark``, a session or what gives one when it is needed, also what takes rows: OPTIMIZE,
         clustering and purging of deleted rows, of tables that permit data reorganisation.

@@ -50,7 +50,7 @@ class TableCloning:
 
     context: LakeContext
     activity: LakeActivity
-    """Who leases what is copied."""
+    """It leases what is copied."""
 
     def clone(  # noqa: PLR0913 — those of Delta's statement
         self,
@@ -112,12 +112,12 @@ class TableCloning:
     def _undisturbed(
         self, found: _CloneSource, version: int, wish: CloneOptions
     ) -> AbstractContextManager[object]:
-        """Copying may take long, in which no VACUUM through the catalog may take what is to be copied."""
+        """Hold a lease on the source version while its files are copied, so that no VACUUM deletes them."""
         if wish.shallow or found.name is None:
             return nullcontext()
         try:
             return self.activity.lease(str(found.name), version=version)
-        except VersionNotFound:  # some of it may be gone, or not: who copies will see
+        except VersionNotFound:  # some of it may be gone, or not: the copy will tell
             return nullcontext()
 
     def _let_name(

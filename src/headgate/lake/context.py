@@ -44,7 +44,7 @@ class LakeContext:
     find_destination: DestinationFinder | None
     """None if another process cannot connect to this lake."""
     follower: EventFollower
-    """Who follows the events of the catalog, for streams."""
+    """Follows the events of the catalog, for streams."""
 
     def resolve(self, name: str) -> TableEntry:
         """The table that a user calls so."""

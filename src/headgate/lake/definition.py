@@ -187,7 +187,7 @@ class TableAlteration:
         return alter_columns.change_column_type(self.opened, column_path.parse_path(column), wanted)
 
     def set_column_comment(self, column: str, comment: str | None) -> int:
-        """Describe a column in words, or with None no longer.
+        """Set a column's comment, or remove it with None.
 
         orders.set_column_comment("n", "how many were ordered")
         """
@@ -225,7 +225,7 @@ class TableAlteration:
         )
 
     def cluster_by(self, *columns: str) -> int:
-        """Have rows with values alike in these columns, at most four, stored together; with none, no longer.
+        """Store rows with values alike in these columns, at most four, together; with none, stop that.
 
         New files are not laid out by it at once: ``optimize`` does that, as far as it is not done.
 
@@ -280,7 +280,7 @@ class TableAlteration:
         return set_properties.unset_properties(self.opened, tuple(names), if_exists=if_exists)
 
     def set_comment(self, comment: str | None) -> int:
-        """Describe the table in words, or with None no longer; the version that says so.
+        """Set the table's comment, or remove it with None; the version that says so.
 
         orders.set_comment("what customers ordered")
         """

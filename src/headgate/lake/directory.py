@@ -82,7 +82,7 @@ class LakeDirectory:
         self.catalog.copies.now()
 
     def rename(self, name: str, to: str) -> None:
-        """Give the table another name, in another schema if need be; who has it open goes on.
+        """Give the table another name, in another schema if need be; whoever has it open goes on.
 
         lake.rename("sales.orders", "sales.orders_2026")
         """

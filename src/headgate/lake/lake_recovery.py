@@ -107,7 +107,7 @@ def require_intact(catalog: LakeCatalog, target: str) -> None:
         recovering, lost = catalog.copies.lost()
         lost = tuple(found for found in lost if log_survey.log_exists(_table_store(catalog, found)))
         ahead = catalog.ahead()
-    except StorageError as exc:  # who may not look there is not kept from what he may do
+    except StorageError as exc:  # whoever may not look there is not kept from anything else
         _LOG.debug("whether the catalog is the one of its tables was not seen: %s", exc)
         return
     if recovering or lost:

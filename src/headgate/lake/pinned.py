@@ -1,6 +1,6 @@
 """Tables as they were at one moment, each standing still there while it is read and written to.
 
-Who uses several tables at once asks for all of them in one question, so that of each group of commits
+Whoever uses several tables at once asks for all of them in one question, so that of each group of commits
 either everything is there or nothing.
 """
 
@@ -177,7 +177,7 @@ class Participant:
         state = found.state
         table_features.check_readable(state.protocol, state.metadata, previews=opened.settings.read_previews)
         inner.advance(found)
-        opened.seed_snapshot(found)  # for who opens it next
+        opened.seed_snapshot(found)  # for whoever opens it next
         return found
 
     def _load(self) -> Snapshot:

@@ -36,7 +36,7 @@ _BUILT_IN: Mapping[str, str] = {
     "uc+http": "headgate.catalog.unity.opening:open_unity",
     "uc+https": "headgate.catalog.unity.opening:open_unity",
 }
-"""By name, because what opens them imports a database engine, which who reads by path does not need."""
+"""By name, because what opens them imports a database engine, which reading by path does not need."""
 
 
 def _check(scheme: str, opener: Opener) -> None:

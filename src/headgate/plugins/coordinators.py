@@ -9,8 +9,8 @@ imported only when a table names it, and what the program registers itself comes
 ``headgate`` is there from the start: it keeps what it decides in the database of a lake, given by
 ``{"lake": "/absolute/path"}``, or for several machines by ``{"lake": "https://host/lake"}``, a server that
 every machine asks with its own ``HEADGATE_TOKEN``, or ``{"lake": "postgresql://user@host/database"}``; each
-machine names such servers in ``HEADGATE_COMMIT_OWNERS``. The lake is made for who gives a table to it; for
-who opens a table that names it, it has to be there.
+machine names such servers in ``HEADGATE_COMMIT_OWNERS``. The lake is made for whoever gives a table to it;
+for whoever opens a table that names it, it has to be there.
 With ``"commits": "published"`` it creates every commit in ``_delta_log`` at once, and stages nothing.
 """
 

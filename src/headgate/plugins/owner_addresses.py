@@ -16,7 +16,7 @@ from headgate.errors import InvalidRequest
 
 VARIABLE = "HEADGATE_COMMIT_OWNERS"
 _PARSE_POSTGRESQL = "headgate.catalog.database.postgresql:parse_url"
-"""By name, because it imports what nobody needs who has no such owner."""
+"""By name, because it imports what nobody without such an owner needs."""
 _SECRETS = (TOKEN_VARIABLE, "PGPASSWORD")
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 _ELSEWHERE = frozenset({"host", "hostaddr", "port", "service"})
@@ -52,7 +52,7 @@ def _server(place: str) -> str | None:
 
 
 def _parts(place: str) -> tuple[str, str | None, int | None, Iterable[str]]:
-    """Scheme, host, port and parameters, as who connects reads them: others find another host there."""
+    """Scheme, host, port and parameters, as whoever connects reads them: others find another host there."""
     if is_postgresql(place):
         url = pkgutil.resolve_name(_PARSE_POSTGRESQL)(place)
         host = None if url.host is None else url.host.lower()

@@ -1,1 +1,1 @@
-"""How far long work has come, for who waits for it: on a terminal, in a notebook, and nowhere else."""
+"""How far long work has come, for those who wait for it: on a terminal, in a notebook, and nowhere else."""

@@ -167,10 +167,10 @@ BY_NAME: Mapping[str, Defect] = MappingProxyType({rule.name: rule for rule in DE
 
 
 def without_repair(finding: Finding) -> Finding:
-    """The finding where who decides the table's commits cannot be asked, so that nothing may be written."""
+    """The finding if nothing may be written, as whoever decides the table's commits cannot be asked."""
     if not finding.repairable:
         return finding
-    remedy = "run the check with repair where who decides the table's commits can be asked"
+    remedy = "run the check with repair where whoever decides the table's commits can be asked"
     return msgspec.structs.replace(finding, repairable=False, remedy=remedy)
 
 

@@ -1,7 +1,7 @@
 """How does the owner get in first? By a token in a file that only the owner of the server can read.
 
-The file is made with the first start, by one process alone, and never shown: who may read it, may do all. Or
-it is mounted, as Kubernetes mounts a Secret: behind links, and to be read by the group of the pod. That is
+The file is made with the first start, by one process alone, and never shown: whoever may read it, may do all.
+Or it is mounted, as Kubernetes mounts a Secret: behind links, and to be read by the group of the pod. That is
 taken from where nobody can put another in its place:
 
     /secret                    mounted read-only

@@ -2,7 +2,7 @@
 
 It is written before the answer leaves, so nobody holds an answer that the log does not have. A line is one
 JSON object, in which no character of a caller's can begin another line (T11), and no secret stands (T15).
-Where lines go is decided by who configures the logger ``headgate.audit``.
+Where lines go is decided by whoever configures the logger ``headgate.audit``.
 """
 
 import logging

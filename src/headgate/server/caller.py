@@ -17,7 +17,7 @@ from headgate.server.request_record import current_request
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks, as authenticated; what it may do the catalog decides."""
+    """One who asks, as authenticated; what it may do the catalog decides."""
 
     principal: Principal
     """With what its credentials limit it to, if they do: ``catalog_for`` passes that on to the catalog."""
@@ -39,7 +39,7 @@ class Authenticator(Protocol):
     """Tells who is behind the credentials of a request; safe to share between threads."""
 
     def authenticate(self, authorization: str | None) -> Caller:
-        """Who presents this ``Authorization`` header; ``NotAuthenticated`` if nobody can tell."""
+        """The caller that presents this ``Authorization`` header; ``NotAuthenticated`` if nobody can tell."""
         ...
 
     def recall(self, authorization: str | None) -> Caller | None:  # noqa: ARG002
@@ -64,7 +64,7 @@ class NoAuthentication(Authenticator):
 
 
 async def identify(authenticator: Authenticator, authorization: str | None, operations: Operations) -> Caller:
-    """Who presents this ``Authorization`` header; it takes one of the caller's places until the answer."""
+    """The caller that presents this ``Authorization`` header; it takes one of its places until the answer."""
     record = current_request()
     if record is not None and isinstance(record.caller, Caller):
         return record.caller
@@ -78,7 +78,7 @@ async def identify(authenticator: Authenticator, authorization: str | None, oper
 
 
 async def provide_caller(request: Request[object, object, State], state: State) -> Caller:
-    """Who asks; asked for by handlers as ``caller``."""
+    """The one who asks; handlers ask for it as ``caller``."""
     shown = request.headers.get("authorization")
     caller = await identify(cast("Authenticator", state.authenticator), shown, state.operations)
     request.state.caller = caller
@@ -86,7 +86,7 @@ async def provide_caller(request: Request[object, object, State], state: State) 
 
 
 def provide_lakes(caller: NamedDependency[Caller], state: State) -> ServedLakes:
-    """The lakes that there are for who asks; asked for by handlers as ``lakes``."""
+    """The lakes that there are for whoever asks; asked for by handlers as ``lakes``."""
     return visible_lakes(state.lakes, caller)
 
 

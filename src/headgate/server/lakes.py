@@ -30,10 +30,10 @@ class ServedLake:
     settings: Settings = field(default_factory=Settings)
     world: World = field(default_factory=SystemWorld)
     _acting: dict[Hashable, LakeCatalog] = field(default_factory=dict, repr=False)
-    """By who asked lately: to make one takes as long as a sixth of a commit."""
+    """By the latest callers: to make one takes as long as a sixth of a commit."""
 
     def catalog_for(self, principal: str) -> LakeCatalog:
-        """The catalog on behalf of who asks, under the policies that are registered."""
+        """The catalog on behalf of the caller, under the policies that are registered."""
         key = _credentials(principal)
         found = self._acting.get(key)
         if found is None:
@@ -44,7 +44,7 @@ class ServedLake:
         return found
 
     def tables_for(self, principal: str) -> CatalogTables:
-        """Opens tables on behalf of who asks."""
+        """Opens tables on behalf of the caller."""
         return CatalogTables(
             self.catalog_for(principal),
             self.settings,
@@ -55,7 +55,7 @@ class ServedLake:
 
 
 def _credentials(principal: str) -> Hashable:
-    """Who asks, with all that its credentials limit it to: two tokens of one principal are not the same."""
+    """The caller, with all that its credentials limit it to: two tokens of one principal are not the same."""
     if isinstance(principal, ScopedPrincipal):
         return str(principal), principal.scope, principal.groups, principal.token_id
     return principal

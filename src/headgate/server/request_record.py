@@ -23,7 +23,7 @@ class RequestRecord:
     path: str = ""
     principal: str | None = None
     caller: object | None = None
-    """Who asks, once that is known: it is found out once, and takes one place."""
+    """The one who asks, once that is known: it is found out once, and takes one place."""
     ending: list[Callable[[], None]] = field(default_factory=list)
     """What is to be let go of when the request has its answer."""
 

@@ -17,7 +17,7 @@ import msgspec
 from headgate.errors import InvalidRequest
 
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
-"""Those by which who checks a signature cannot make one: no HS256, and no ``none``."""
+"""Those whose keys check signatures and cannot make any: no HS256, and no ``none``."""
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
 

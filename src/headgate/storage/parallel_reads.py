@@ -62,7 +62,7 @@ def submit(pool: ThreadPoolExecutor, work: Callable[[], Answer]) -> "Future[Answ
         done: Future[Answer] = Future()
         try:
             done.set_result(work())
-        except Exception as exc:  # who asks for the result gets it
+        except Exception as exc:  # whoever asks for the result gets it
             done.set_exception(exc)
         return done
 

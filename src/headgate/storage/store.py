@@ -64,8 +64,8 @@ class NewObjectPut(Protocol):
     def put_new(self, path: str, data: Buffer) -> None:
         """Create the object, or raise ``ObjectExists``; durable and whole once this returns.
 
-        Until then who lists the folder may see a part of it, and a crash may leave one: so it is for names
-        that are made up anew and told to nobody before, as those of data files are.
+        Until then whoever lists the folder may see a part of it, and a crash may leave one: so it is for
+        names that are made up anew and told to nobody before, as those of data files are.
         """
         ...
 

@@ -1,7 +1,8 @@
 """Who decides a table's commits, and may its files be maintained without asking them?
 
-Only who decides knows which versions exist. A version that is ratified and not published is in no listing, so
-whoever looks at the log alone takes files that it needs for waste. All maintenance passes here first.
+Only whoever decides knows which versions exist. A version that is ratified and not published is in no
+listing, so whoever looks at the log alone takes files that it needs for waste. All maintenance passes here
+first.
 """
 
 from collections.abc import Mapping
@@ -35,7 +36,7 @@ REACHABLE_DECIDERS = frozenset({Decider.FILE_SYSTEM, Decider.OWNER, Decider.CATA
 
 @dataclass(frozen=True, slots=True)
 class AuthorityRule:
-    """One row: a kind of maintenance, and why it cannot be done without who decides."""
+    """One row: a kind of maintenance, and why it cannot be done without asking the one that decides."""
 
     kind: Maintenance
     because: str

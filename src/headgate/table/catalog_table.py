@@ -29,7 +29,7 @@ class CatalogTables:
     after_commit: PostCommitScheduler
     handlers: Callable[[], Handlers]
     follower: EventFollower | None = None
-    """Who follows the events of the catalog for those who wait for commits."""
+    """Follows the events of the catalog for those who wait for commits."""
 
     def open(
         self, entry: TableEntry, loaded: LoadedTable | None = None

@@ -1,7 +1,7 @@
 """Who is told at once that a table may have a new version? Whoever waits for one in this process.
 
-A signal is a hint, and nothing is decided by it: who gets one asks whoever decides the table's commits, and
-so does, after some time, who got none.
+A signal is a hint, and nothing is decided by it: whoever gets one asks whoever decides the table's commits,
+and so does, after some time, whoever got none.
 
     mark = COMMIT_SIGNALS.mark(table_id)
     seen, told = mark.count, COMMIT_SIGNALS.told
@@ -63,4 +63,4 @@ class CommitSignals:
 
 
 COMMIT_SIGNALS = CommitSignals()
-"""Those of this process: who commits by one handle of a table wakes who waits with another."""
+"""Those of this process: whoever commits by one handle of a table wakes whoever waits with another."""

@@ -28,7 +28,7 @@ class Frontier:
     expected: Sequence[LogFile] | None = None
     """What should be in the log for the latest version, so that nobody lists it; it need not be true."""
     version_at: Callable[[EpochMillis], Version | None] | None = field(default=None, compare=False)
-    """Who tells which version a moment means, if there is somebody; None from it if that is not known."""
+    """Tells which version a moment means, if something can; None from it if that is not known."""
     checksum: ChecksumContent | None = field(default=None, compare=False)
     """The newest checksum that the catalog has a copy of, so that nobody reads its file."""
     told: TableState | None = None
@@ -36,7 +36,7 @@ class Frontier:
     latest_timestamp: EpochMillis | None = field(default=None, compare=False)
     """The in-commit timestamp of the latest version, if the catalog tells it."""
     unanswered: str | None = None
-    """Why who decides could not be asked, so that later versions may exist; None if they were."""
+    """Why whoever decides could not be asked, so that later versions may exist; None if they were."""
 
     @property
     def bound(self) -> Version | None:

@@ -1,7 +1,7 @@
 """How does a process learn of commits that others make? One thread follows the events of a catalog for all.
 
 It runs while somebody waits for a new version, and ends a few seconds after. Where there are no events, or
-the catalog does not answer, it says so, and who waits looks for himself.
+the catalog does not answer, it says so, and whoever waits looks for himself.
 """
 
 import logging

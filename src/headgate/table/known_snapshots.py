@@ -1,7 +1,7 @@
 """What does this process know of a table already? The newest snapshot it has seen, and one to append to.
 
-Who appends needs no files: what the catalog tells of a table is enough, and its log stays unread. Such a
-snapshot is kept apart, because who reads would have to go back to the log for its files.
+Whoever appends needs no files: what the catalog tells of a table is enough, and its log stays unread. Such a
+snapshot is kept apart, because whoever reads would have to go back to the log for its files.
 
 ``benchmarks/many_tables.py`` justifies it: there each commit is the first of its handle, and to read a
 checkpoint and a few commits for it took as long as the commit.

@@ -60,10 +60,10 @@ class CatalogIdentity:
     txn_id: TxnId | None = None
     """The transaction of which everything is a part that is written here; else each has its own."""
     events: EventFollower | None = field(default=None, compare=False, repr=False)
-    """Who follows the events of its catalog, if somebody does."""
+    """Follows the events of its catalog, if something does."""
 
     def new_folder(self, world: World) -> NewFolder:
-        """A folder whose name proves that what is in it is new, to who commits it as this transaction."""
+        """A folder whose name proves that what is in it is new, to whoever commits it as this transaction."""
         txn_id = self.txn_id or TxnId(world.uuid())
         return NewFolder(
             f"{fresh_file_names.transaction_prefix(self.table_id, txn_id)}-{world.uuid()}", txn_id

@@ -137,7 +137,7 @@ class OpenedTable:
         return False
 
     def unanswered(self) -> str | None:
-        """Why who decides its commits could not be asked, so that more may exist; None if they were."""
+        """Why whoever decides its commits could not be asked, so that more may exist; None if they were."""
         return self._committer.frontier(known=self.snapshot().version).unanswered
 
     @property
@@ -273,10 +273,10 @@ class OpenedTable:
         log_compaction.write_compaction(self.store, self._committer.frontier(), Version(start), Version(end))
 
     def check_permitted(self, kind: Maintenance, operation: str) -> PermittedSnapshot:
-        """The table now, if it may be maintained so: who decides its commits is asked first.
+        """The table now, if it may be maintained so: whoever decides its commits is asked first.
 
         ``NotAllowed``, naming the operation, unless the managing catalog permits that maintenance (U8);
-        another refusal if who decides cannot be asked here.
+        another refusal if whoever decides cannot be asked here.
         """
         found = PermittedSnapshot(self.snapshot(), self.guard.check(kind, operation))
         state = found.snapshot.state
@@ -377,7 +377,7 @@ class OpenedTable:
         return found.version, found.state.domains
 
     def _check_maintainable(self, kind: Maintenance, operation: str) -> State:
-        """The table now, if its log may be changed by who has nothing to commit."""
+        """The table now, if its log may be changed by whoever has nothing to commit."""
         newest = self.check_permitted(kind, operation).snapshot.state
         table_features.check_maintainable(newest.protocol, newest.metadata)
         return newest

@@ -70,7 +70,7 @@ class GrantService:
             return grant_store.revoke(db, (taken, place, whom))
 
     def grants(self) -> tuple[Grant, ...]:
-        """Every grant, for who manages those of the lake; else one's own, and those of one's groups."""
+        """Every grant, for managers of the lake's grants; else one's own, and those of one's groups."""
         with self.database.reading() as db:
             found = grant_store.all_grants(db)
             if Privilege.MANAGE_GRANTS in grant_store.privileges_on(db, self.principal, LAKE):
@@ -97,7 +97,7 @@ class GrantService:
             return membership_store.remove_member(db, named, whom)
 
     def groups(self) -> tuple[Group, ...]:
-        """Every group, for who manages grants of the lake; else those one is a member of, with oneself."""
+        """Every group, for managers of the lake's grants; else those one is a member of, with oneself."""
         with self.database.reading() as db:
             if Privilege.MANAGE_GRANTS in grant_store.privileges_on(db, self.principal, LAKE):
                 return membership_store.all_groups(db)
@@ -134,7 +134,7 @@ class GrantService:
     def allow_clone_of(self, table_id: TableId, source: TableName) -> None:
         """Let a table, which may be one that is being made, name the files of another table of the catalog.
 
-        And those that this one may name itself. Who may read the one and write the other may do this.
+        And those that this one may name itself. Whoever may read the one and write the other may do this.
         """
         found = self.resolve(source)
         with self.database.writing() as db:

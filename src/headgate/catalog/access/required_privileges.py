@@ -52,7 +52,7 @@ def required_privileges(
     found = tuple(
         chain(_file_privileges(actions, proposer), alteration_privileges(actions, before), applications)
     )
-    # Who restates what the table is, or says nothing, still takes a version, which readers wait for.
+    # Whoever restates what the table is, or says nothing, still takes a version, which readers wait for.
     yield from found or ((Privilege.APPEND, actions[0]),)
 
 

@@ -12,7 +12,7 @@ from headgate.storage.credentials import StorageOperation
 def require_storage_access(
     db: Connection, principal: Principal, table_id: TableId, operation: StorageOperation
 ) -> None:
-    """``TableNotFound`` to who may not see the table, ``NotAllowed`` to who asks to write and may not."""
+    """``TableNotFound`` if the caller may not see it, ``NotAllowed`` if it asks to write and may not."""
     grant_store.require_visible(db, principal, table_id)
     held = grant_store.table_privileges(db, principal, table_id)
     if operation is StorageOperation.READ_WRITE and not held & WRITING_PRIVILEGES:

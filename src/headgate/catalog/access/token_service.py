@@ -1,7 +1,7 @@
 """Who gets a token, and for how much? Making tokens, looking them up and taking them back, as use cases.
 
-The lake's owner makes them for everybody. Anybody else makes some for itself; who does so by means of a token
-gets no more by the new one than by that, nor for longer, and loses it together with that.
+The lake's owner makes them for everybody. Anybody else makes some for itself; whoever does so by means of a
+token gets no more by the new one than by that, nor for longer, and loses it together with that.
 """
 
 import secrets
@@ -118,7 +118,7 @@ class TokenService:
             if found is None or self.principal not in (OWNER, found.principal):
                 return False
             if not grant_store.credential_scope(self.principal).contains(found.scope):
-                return False  # who found a token that is good for little cannot take the others away
+                return False  # whoever found a token that is good for little cannot take the others away
             token_store.delete_with_descendants(db, token_id)
         return True
 

@@ -131,7 +131,7 @@ class Leases:
         """The same lease for longer; ``NotAllowed`` if it has ended, and what it protected may be gone."""
         _check_ttl(ttl_ms)
         with self.database.writing() as db:
-            # Before the time is looked at: who gives up what this protects must not come in between.
+            # Before the time is looked at: whoever gives up what this protects must not come in between.
             db.execute(select(fences.c.token).where(fences.c.subject == held.subject).with_for_update())
             now = self._now(db)
             until = _expiry(now, ttl_ms)

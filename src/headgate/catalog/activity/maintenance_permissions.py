@@ -49,7 +49,7 @@ class DatabaseMaintenancePermissions:
     """Whether somebody calls for what is done; a worker does what nobody called for at that moment."""
 
     def unasked(self) -> "DatabaseMaintenancePermissions":
-        """The same for who acts by itself, like a worker: an owner's call is not among its permissions."""
+        """The same permissions without those of an owner's explicit call, as a worker needs them."""
         return replace(self, is_asked=False)
 
     def check(self, table_id: TableId, kind: Maintenance, operation: str) -> Permission:

@@ -180,7 +180,7 @@ class DatabaseLedger:
             yield db
 
     def _require(self, db: Connection, privilege: Privilege) -> None:
-        """Refuse who may not use the ledger, whatever it knows of the table (T14)."""
+        """Refuse whoever may not use the ledger, whatever it knows of the table (T14)."""
         if self.principal != OWNER:
             what = "ask the lake as the commit owner of a table"
             grant_store.require_privilege(db, self.principal, privilege, LAKE, what)

@@ -35,7 +35,7 @@ class CoordinatorFailure:
 
 FAILURES: tuple[CoordinatorFailure, ...] = (
     CoordinatorFailure(400, "bad request", "fails with `NotAllowed`"),
-    CoordinatorFailure(401, "who asks is not known", "fails with `NotAllowed`"),
+    CoordinatorFailure(401, "the caller is not known", "fails with `NotAllowed`"),
     CoordinatorFailure(403, "not allowed", "fails with `NotAllowed`"),
     CoordinatorFailure(404, "no such table", "fails with `InvalidRequest`", error=InvalidRequest),
     CoordinatorFailure(
@@ -59,7 +59,7 @@ _BY_STATUS = {row.status: row for row in FAILURES}
 
 
 def failed(reason: str, *, retryable: bool, conflict: bool) -> Lost[RatifiedCommit] | Unknown:
-    """What a failure in the two words of Delta's own commit coordinators means here."""
+    """The outcome for ``retryable`` and ``conflict``, the flags of Delta's ``CommitFailedException``."""
     match retryable, conflict:
         case True, True:
             return Lost(())

@@ -251,7 +251,7 @@ def _require_lake(path: Path) -> None:
         is_lake = path.is_file() and _has_schema(path)  # to open a pipe would wait for its other end
     if not is_lake:
         raise InvalidRequest(
-            f"there is no lake in {str(path.parent)!r}: headgate.connect(…) makes one, and so does who gives "
+            f"there is no lake in {str(path.parent)!r}: headgate.connect(…) makes one, and so does giving "
             "a table to a commit owner there",
             code="HEADGATE_LAKE_NOT_FOUND",
         )
@@ -278,7 +278,7 @@ def _configure(syncs: GroupFsync, connection: Any, _record: object) -> None:
     connection.isolation_level = None  # transactions are begun by _begin, not by the driver
     cursor = connection.cursor()
     ((journal,),) = cursor.execute("PRAGMA journal_mode=WAL")
-    # With NORMAL a commit to the log is not synced: then who commits must wait for that, or a power cut
+    # With NORMAL a commit to the log is not synced: then whoever commits must wait for that, or a power cut
     # would undo what was acknowledged.
     leaves_sync = syncs.are_shared and journal == "wal"
     cursor.execute(f"PRAGMA synchronous={'NORMAL' if leaves_sync else 'FULL'}")
@@ -308,7 +308,7 @@ def _begin_writing(connection: Connection) -> None:
     """Take the write lock, looking for it every millisecond or two.
 
     SQLite's own wait sleeps up to 100 ms between two looks: among many processes the lock would
-    stand idle most of the time, and who has waited longest would look least often.
+    stand idle most of the time, and whoever has waited longest would look least often.
     """
     driver: Any = connection.connection.dbapi_connection  # the pool's view of it is untyped
     deadline = time.monotonic() + _BUSY_SECONDS

@@ -59,7 +59,7 @@ def open_postgresql(url: str, settings: DatabaseSettings, *, create: bool = True
             database = Database(engine, before_commit=_wait_for_standby)
         if not create and database.revision() is None:
             raise InvalidRequest(
-                f"there is no lake in {without_password(url)} yet: who makes it says where its tables shall "
+                f"there is no lake in {without_password(url)} yet: its maker says where its tables shall "
                 "be, with headgate.connect(url, warehouse='s3://bucket/path'), or a folder that all its "
                 "users see",
                 code="HEADGATE_LAKE_NOT_FOUND",
@@ -144,6 +144,6 @@ def _wait_for_standby(connection: Connection) -> None:
 
 def _prepare(connection: Connection) -> None:
     connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MIGRATION_LOCK})
-    # Asked first, because who may not create schemas may use one that is there.
+    # Asked first, because whoever may not create schemas may use one that is there.
     if connection.scalar(text("SELECT to_regnamespace(:name)"), {"name": SCHEMA}) is None:
         connection.execute(text(f"CREATE SCHEMA {SCHEMA}"))

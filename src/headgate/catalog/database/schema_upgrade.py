@@ -1,4 +1,4 @@
-"""How is a database brought to the newest schema? By Alembic, which only who needs that loads.
+"""How is a database brought to the newest schema? By Alembic, which only whoever needs that loads.
 
 A database that has it already, as nearly every one has that is opened, is known by the name of its revision:
 ``engine.NEWEST_REVISION``. Loading Alembic and its scripts to learn the same takes longer than a commit.

@@ -46,7 +46,7 @@ def from_file_system(database: Path, process: World) -> SharedWorld:
     def now_ms() -> int:
         try:
             return _touched_file_time_ms(beside, database)
-        except OSError:  # who may not write there may not write to the database either, so ends no lease
+        except OSError:  # whoever may not write there may not write to the database either, so ends no lease
             return process.now_ms()
 
     return SharedWorld(process, now_ms)

@@ -73,7 +73,7 @@ class GroupFsync:
         return 0 if self._numbers is None else self._checked(self._numbers)[_BEGUN]
 
     def begin(self) -> int:
-        """The number of a commit; for who holds SQLite's write lock, and before it commits."""
+        """The number of a commit; for whoever holds SQLite's write lock, and before it commits."""
         if self._numbers is None:
             return 0
         numbers = self._checked(self._numbers)

@@ -1,9 +1,9 @@
 """What would be known of the tables if the catalog's database were lost? A copy, in the warehouse.
 
-Names, drops and how far tables had come are in no log. So who changes them has a copy written beside the
-tables, and so has, now and then, who commits. Nobody who reads or commits relies on it. But it tells a lost
-database, or one that was restored from a backup, from a new one, and a recovery what logs cannot tell. It may
-lag behind the database by what the last seconds brought, and never says what did not happen.
+Names, drops and how far tables had come are in no log. So whoever changes them has a copy written beside the
+tables, and so has, now and then, whoever commits. Nobody who reads or commits relies on it. But it tells a
+lost database, or one that was restored from a backup, from a new one, and a recovery what logs cannot tell.
+It may lag behind the database by what the last seconds brought, and never says what did not happen.
 """
 
 import copy

@@ -66,7 +66,8 @@ class DatabaseExternalTables:
     def _require_owner(self, what: str) -> None:
         if self.principal != OWNER:
             raise NotAllowed(
-                f"only the owner of the lake may {what}: who reads it is led to that place", operation=what
+                f"only the owner of the lake may {what}: all its readers are led to that place",
+                operation=what,
             )
 
     def _check_free(self, db: Connection, name: TableName, location: str) -> None:

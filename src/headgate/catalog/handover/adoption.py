@@ -1,6 +1,6 @@
 """How does a table come into the catalog?
 
-The catalog promises to own it (``claim``). Then version n + 1 of its log, created as a file by who asked,
+The catalog promises to own it (``claim``). Then version n + 1 of its log, created as a file by whoever asked,
 names the table's id in this catalog. That creation is the one moment at which the table changes hands:
 whatever happens afterwards, the log says what is true, and ``settle`` makes the catalog agree, for anybody,
 at any time.
@@ -128,7 +128,7 @@ class Adoptions:
         return self._handover.resolved(found)
 
     def under_way(self) -> tuple[Transfer, ...]:
-        """Every table that is on its way in, or out, as far as who asks may know of it."""
+        """Every table that is on its way in, or out, as far as the caller may know of it."""
         with self._database.reading() as db:
             under_way = transfer_store.transfers_under_way(db)
             return tuple(found for found in under_way if self._handover.sees_transfer(db, found))
@@ -136,7 +136,8 @@ class Adoptions:
     def settle_name(self, name: TableName) -> None:
         """Make the catalog agree with the log about tables that are to come by that name.
 
-        Who has the name by now is not to wait for those elsewhere, nor to hear what is wrong with their logs.
+        Whoever has the name by now is not to wait for those elsewhere, nor to hear what is wrong with their
+        logs.
         """
         name = normalize_name(name)
         with self._database.reading() as db:
@@ -154,8 +155,8 @@ class Adoptions:
     def settle(self, table_id: TableId, *, name: TableName | None = None) -> AdoptionStatus:
         """Make the catalog agree with what the log says of a claim.
 
-        A table that has come gets ``name`` in place of the one that it was claimed for. Who may not know of
-        the table hears what is said of one that does not exist.
+        A table that has come gets ``name`` in place of the one that it was claimed for. Whoever may not know
+        of the table hears what is said of one that does not exist.
         """
         with self._database.reading() as db:
             claim = transfer_store.find_transfer(db, table_id)
@@ -240,7 +241,7 @@ class Adoptions:
             self._settle_claim(found)
 
     def _check_may_claim(self, new: Transfer) -> None:
-        """Refuse who may not adopt a table by that name, before anything is looked at for it."""
+        """Refuse whoever may not adopt a table by that name, before anything is looked at for it."""
         if self._handover.principal == OWNER:
             return
         with self._database.reading() as db:
@@ -249,7 +250,7 @@ class Adoptions:
                 self._handover.review(db, new)
 
     def _check_new_name(self, table_id: TableId, name: TableName, proposer: str) -> None:
-        """Refuse a name for a table that lost its own, as it would be refused to who adopts one by it."""
+        """Refuse a name for a table that lost its own, as it would be refused to whoever adopts one by it."""
         with self._database.reading() as db:
             claim = transfer_store.find_transfer(db, table_id)
             if claim is None or claim.name == name:
@@ -277,7 +278,7 @@ class Adoptions:
             )  # fmt: skip
 
     def _shown_place(self, db: Connection, location: str) -> str:
-        """A place as it is told to who may know of the table there, or may not."""
+        """A place as it is told to whoever may know of the table there, or may not."""
         row = transfer_store.find_row_at(db, location)
         if row is None or not self._handover.sees_table(db, TableId(row.table_id)):
             return "one"

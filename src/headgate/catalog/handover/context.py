@@ -1,6 +1,6 @@
 """What a catalog needs to see a table change hands: its database, and the log of the table.
 
-In both directions one version of the log decides, and is created as a file by who asked for it. The
+In both directions one version of the log decides, and is created as a file by whoever asked for it. The
 catalog records before it what is about to happen, and afterwards what the log says.
 """
 

@@ -83,7 +83,7 @@ class RecoveryWriter:
                 new_commits.insert_commits(db, proven.table_id, proven.records, latest_change=proven.version)
             for place in proven.sources:
                 commit_rules.allow_files(db, proven.table_id, place)
-            # Who follows the events begins anew: those of commits before are not told again.
+            # Whoever follows the events begins anew: those of commits before are not told again.
             mark = {"table_id": proven.table_id, "version": proven.version}
             db.execute(insert(event_store.event_marks), mark)
             told = NewEvent(

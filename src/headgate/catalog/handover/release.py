@@ -1,12 +1,12 @@
 """How does a table leave the catalog?
 
 Nothing of it is ratified any more (``freeze``), everything is published, the catalog agrees to what comes
-(``begin_release``), and then version n + 1, created as a file by who asked, no longer names a catalog. That
-creation is the one moment at which the table leaves; ``settle`` makes the catalog agree with it.
+(``begin_release``), and then version n + 1, created as a file by whoever asked, no longer names a catalog.
+That creation is the one moment at which the table leaves; ``settle`` makes the catalog agree with it.
 
-Who freezes a table and is never heard of again cannot hold it for ever. Nor can it come back late and take a
-table away to which others commit again: before anything is ratified, an empty commit takes the version that
-was to be the last.
+Whoever freezes a table and is never heard of again cannot hold it for ever. Nor can it come back late and
+take a table away to which others commit again: before anything is ratified, an empty commit takes the version
+that was to be the last.
 """
 
 from collections.abc import Collection
@@ -136,7 +136,7 @@ class Releases:
     def settle(self, table_id: TableId) -> ReleaseStatus:
         """Make the catalog agree with what the log says of a table that leaves.
 
-        Who may not know of the table hears what is said of one that does not exist.
+        Whoever may not know of the table hears what is said of one that does not exist.
         """
         with self._database.reading() as db:
             found = transfer_store.find_transfer(db, table_id)

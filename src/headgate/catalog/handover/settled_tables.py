@@ -4,7 +4,7 @@ Most tables are the catalog's alone, and one transaction tells all: names, versi
 Of a table that is on its way in or out, or whose log others write too, only its log can tell: it is looked
 at, the catalog writes down what it says, and the question is asked again.
 
-Several tables are asked for in one transaction, which sees one state of the database. Who begins one of a
+Several tables are asked for in one transaction, which sees one state of the database. Whoever begins one of a
 lake over ``orders`` and ``stock`` asks one statement for both, and a second if one of them has commits that
 are not published. ``benchmarks/group_commits.py`` justifies it: names and tails took a transaction each.
 """

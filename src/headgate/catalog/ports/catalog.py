@@ -37,7 +37,7 @@ NO_POLICIES: Policies = dict
 
 
 class Upkeep(Protocol):
-    """What a catalog offers to who follows its tables, and keeps them in order."""
+    """What a catalog offers to those who follow its tables, and keep them in order."""
 
     @property
     def events(self) -> EventFeed: ...
@@ -72,7 +72,7 @@ class GathersWrites(Protocol):
 
 
 class Belongings(Protocol):
-    """What a catalog offers to who decides which tables are its own, and who may use them."""
+    """What a catalog offers to those who decide which tables are its own, and who may use them."""
 
     @property
     def granting(self) -> AccessControl: ...

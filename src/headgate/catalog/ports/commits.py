@@ -1,4 +1,4 @@
-"""What a catalog offers to who commits to a table and follows its versions: the port, and its values."""
+"""What a catalog offers to those who commit to a table and follow its versions: the port, and its values."""
 
 import hashlib
 from collections.abc import Mapping
@@ -104,7 +104,7 @@ class TableState:
     protocol: actions.Protocol
     metadata: actions.Metadata
     domains: Mapping[str, actions.DomainMetadata] | None = None
-    """The live metadata domains; None from who cannot tell all of them, then the log does."""
+    """The live metadata domains; None from whoever cannot tell all of them, then the log does."""
     txns: Mapping[str, actions.AppTransaction] | None = None
     """The latest transaction of each application; None like the domains."""
     since: Version | None = field(default=None, compare=False)
@@ -119,7 +119,7 @@ class Tail:
     published: Version
     commits: tuple[RatifiedCommit, ...]
     told: TableState | None = field(default=None, compare=False)
-    """What the log says too, for who wants nothing else of it; None from a catalog that does not keep it."""
+    """What the log says too, if nothing else is wanted of it; None from a catalog that does not keep it."""
     latest_timestamp: EpochMillis | None = field(default=None, compare=False)
     """The in-commit timestamp of the latest version, from a catalog that tells it."""
 

@@ -139,7 +139,7 @@ class SettlesTakeOver(Protocol):
         """Make this file the version that names the owner, unless it settled on another; whether it did.
 
         ``table.conf`` is what ``register`` answered. Whatever it settled on is published when this returns,
-        so that who crashed after asking has the table all the same. Repeating it is harmless.
+        so that whoever crashed after asking has the table all the same. Repeating it is harmless.
         """
         ...
 

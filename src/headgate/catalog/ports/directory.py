@@ -1,4 +1,4 @@
-"""What a catalog offers to who finds, names, makes and disposes of tables: ports, and their values."""
+"""What a catalog offers to those who find, name, make and dispose of tables: ports, and their values."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -67,14 +67,14 @@ class TableDirectory(Protocol):
         ...
 
     def find_staging(self, table_id: TableId) -> StagingTable:
-        """The place reserved under that id, for who reserved it; ``TableNotFound`` if there is none."""
+        """The place reserved under that id, for whoever reserved it; ``TableNotFound`` if there is none."""
         ...
 
     def register(self, staging: StagingTable, name: TableName) -> TableEntry:
         """Name the staged table, whose version 0 was written; ``TableExists`` if the name is taken.
 
         Once the reservation has expired it is refused: somebody may be deleting its files. ``NotAllowed`` to
-        who did not reserve it.
+        anyone who did not reserve it.
         """
         ...
 
@@ -98,7 +98,7 @@ class TableSearch(Protocol):
     def search_tables(self, words: str, *, offset: int, limit: int) -> tuple[tuple[TableEntry, ...], int]:
         """Some of the tables that have every one of these words in their names, and how many there are.
 
-        By name, beginning after the first ``offset`` of them, as far as who asks may see them.
+        By name, beginning after the first ``offset`` of them, as far as the caller may see them.
         """
         ...
 
@@ -134,7 +134,7 @@ class TableRenaming(Protocol):
         ...
 
     def rename(self, name: TableName, to: TableName) -> TableEntry:
-        """Give a table another name, in another schema if need be; who has it open goes on."""
+        """Give a table another name, in another schema if need be; whoever has it open goes on."""
         ...
 
     def dropped(self, schema: str | None = None) -> tuple[TableEntry, ...]:
@@ -211,10 +211,10 @@ class ExternalTable:
 class ExternalTables(Protocol):
     """The ordinary tables of one lake; their names are unique among all of its tables.
 
-    They are seen by who may read their schema or the lake. A lake has a place for each name, and no more: the
-    commits of such a table are decided where they always were, by its log or by the owner that it names. Only
-    the owner of the lake says that a place is a table: whoever reads the lake would otherwise be led, and be
-    given credentials, wherever somebody likes.
+    They are seen by whoever may read their schema or the lake. A lake has a place for each name, and no more:
+    the commits of such a table are decided where they always were, by its log or by the owner that it names.
+    Only the owner of the lake says that a place is a table: whoever reads the lake would otherwise be led,
+    and be given credentials, wherever somebody likes.
     """
 
     def register_external(self, name: TableName, place: str) -> ExternalTable:

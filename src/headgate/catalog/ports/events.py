@@ -1,4 +1,4 @@
-"""What happened in a lake, in one order, for who follows it: the port, and the events."""
+"""What happened in a lake, in one order, for those who follow it: the port, and the events."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -87,7 +87,7 @@ class EventCursors(Protocol):
 
 
 class EventFeed(EventCursors, Protocol):
-    """The events of one catalog, as far as who asks may see them; safe to share between threads."""
+    """The events of one catalog, as far as the caller may see them; safe to share between threads."""
 
     def after(self, cursor: int, *, limit: int = 1_000) -> tuple[Event, ...]:
         """What happened after ``cursor``, in order, the oldest first; 0 is before everything.
@@ -101,7 +101,7 @@ class EventFeed(EventCursors, Protocol):
         ...
 
     def window(self, before: int | None = None, *, limit: int = 100) -> EventWindow:
-        """What happened in ``limit`` places before one, or lately: for who looks, and does not follow.
+        """What happened in ``limit`` places before one, or lately: for whoever looks, and does not follow.
 
         Only so many events are given their places first as take a moment; ``after`` and ``newest`` wait for
         all of them. Nothing is refused because some of it is forgotten.

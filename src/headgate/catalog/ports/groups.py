@@ -1,4 +1,4 @@
-"""What a catalog offers to who uses several tables at once: ports, and the values they take."""
+"""What a catalog offers to those who use several tables at once: ports, and the values they take."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -86,7 +86,7 @@ class GroupRecords(Protocol):
     def groups_with(self, commits: Iterable[tuple[TableId, Version]]) -> tuple[RatifiedGroup, ...]:
         """The groups, of more than one table, that these commits were part of.
 
-        All their members are named, by id, to whoever sees one of them. Commits to tables that who asks may
+        All their members are named, by id, to whoever sees one of them. Commits to tables that the caller may
         not see are as if they had not been named.
         """
         ...

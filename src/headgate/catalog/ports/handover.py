@@ -1,6 +1,6 @@
 """How does a table come into a catalog, and leave it? The two ports, and how far a table on its way has come.
 
-In both directions one version of the table's log decides, created as a file by who asked for it. Whatever
+In both directions one version of the table's log decides, created as a file by whoever asked for it. Whatever
 happens afterwards, the log says what is true, and ``settle`` makes the catalog agree.
 """
 

@@ -18,7 +18,7 @@ LEASE_LOST = "HEADGATE_LEASE_LOST"
 class HeldLease:
     """A lease that was given.
 
-    ``token`` is larger than that of every earlier lease on the same subject: who passes it on to
+    ``token`` is larger than that of every earlier lease on the same subject: whoever passes it on to
     something it writes to can have those refused that come late.
     """
 
@@ -80,7 +80,7 @@ class LeaseHolding(Protocol):
 
 
 class LeaseHorizon(Protocol):
-    """Tells who deletes old files what is still needed, and keeps others from needing what goes."""
+    """Tells those who delete old files what is still needed, and keeps others from needing what goes."""
 
     def horizon(self, table_id: TableId) -> Horizon:
         """What the live leases on a table need."""

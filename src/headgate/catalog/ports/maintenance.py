@@ -19,7 +19,7 @@ class Permission(Enum):
     """It is part of keeping a log, or nobody manages the table."""
     CATALOG = "lake.permit"
     OWNER = "the owner's call"
-    """Nothing was permitted beforehand: who asked for it owns the table."""
+    """Nothing was permitted beforehand: whoever asked for it owns the table."""
 
 
 class Maintenance(Enum):
@@ -93,7 +93,7 @@ class MaintenancePermissions(Protocol):
     """
 
     def unasked(self) -> "MaintenancePermissions":
-        """The same for who acts by itself, like a worker: an owner's call is not among its permissions."""
+        """The same permissions without those of an owner's explicit call, as a worker needs them."""
         ...
 
     def check(self, table_id: TableId, kind: Maintenance, operation: str) -> Permission:

@@ -95,7 +95,7 @@ class CommitRehearsals(Protocol):
     def rehearse(self, proposal: Proposal) -> HeadgateError | None:
         """Why the proposal would be refused as the next version; None if it would be ratified now.
 
-        Nothing is changed and nobody is told. ``TableNotFound`` if there is no such table for who asks.
+        Nothing is changed and nobody is told. ``TableNotFound`` if there is no such table for whoever asks.
         """
         ...
 

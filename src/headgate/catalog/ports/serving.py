@@ -64,13 +64,13 @@ class CountsConnections(Protocol):
 
 
 class VendingCatalog(Protocol):
-    """Opens the files of tables to who may read or write them."""
+    """Opens the files of tables to those who may read or write them."""
 
     def credentials(self, table_id: TableId, operation: StorageOperation) -> tuple[VendedCredential, ...]:
-        """What opens the files of a table, or of a staged one, for a while; none: who asks uses its own.
+        """What opens the files of a table, or of a staged one, for a while; none: the caller uses its own.
 
-        ``NotAllowed`` to who may not do so much with the table. It may be asked at every use: whoever has to
-        go far for it keeps it until it is about to end.
+        ``NotAllowed`` to whoever may not do so much with the table. It may be asked at every use: whoever has
+        to go far for it keeps it until it is about to end.
         """
         ...
 
@@ -90,8 +90,8 @@ class ReaderCatalog(VendingCatalog, Protocol):
     def note_log(self, table_id: TableId, known: LogHints) -> None:
         """Hear of a checkpoint or a checksum that was written; nobody relies on it.
 
-        It is kept, and served by ``load``, only if who tells may write to the table, its files are named as
-        those of a checkpoint are, and its versions exist; the content of a checksum, only if it is of
+        It is kept, and served by ``load``, only if whoever tells may write to the table, its files are named
+        as those of a checkpoint are, and its versions exist; the content of a checksum, only if it is of
         reasonable size, and everything in it that the catalog knows too is as it knows it. Else it is as if
         it had not been told.
         """

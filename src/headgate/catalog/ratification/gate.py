@@ -1,6 +1,6 @@
 """What stands between a proposal that could be ratified and its ratification: rules, policies, quotas.
 
-One gate is opened for each table in a database transaction. Who passes is ratified, so the next one is
+One gate is opened for each table in a database transaction. Whoever passes is ratified, so the next one is
 reviewed against the table as that commit leaves it.
 """
 

@@ -1,6 +1,6 @@
-"""Who waits at the same moment goes together: the work is done once for all, and each gets its own answer.
+"""Those who wait at the same moment go together: the work is done once for all, and each gets its own answer.
 
-Who comes first leads at once, alone. Who comes while it works queues up, and the first of those leads
+Whoever comes first leads at once, alone. Whoever comes while it works queues up, and the first of those leads
 all that wait when it is done. So nobody waits for company, and the busier it is the larger the groups.
 
 Threads commit to one SQLite catalog, and a transaction takes 3 ms. The first leads alone; five come while

@@ -24,7 +24,7 @@ class LogNotes:
     principal: Principal
 
     def note(self, table_id: TableId, known: LogHints) -> None:
-        """Keep what is news of a log; from who may only read nothing is kept."""
+        """Keep what is news of a log; from whoever may only read nothing is kept."""
         if known.content is not None and not self._agrees(table_id, known):
             known = replace(known, content=None)
         self.writes.run(lambda db: self._save(db, table_id, known))

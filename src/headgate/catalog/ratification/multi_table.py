@@ -219,7 +219,7 @@ def _plan_candidate(
     if isinstance(answer, HeadgateError):
         raise _error_naming_table(answer, proposal.table_id)
     if isinstance(answer, Ratified) and not made.records:
-        # No refusal: who is refused deletes what it wrote, and that version may have it.
+        # No refusal: whoever is refused deletes what it wrote, and that version may have it.
         raise CorruptLog(
             f"transaction {proposal.txn_id} of table {proposal.table_id} was ratified as version "
             f"{answer.version} without this group, so nothing of the group is ratified: keep its files, look "

@@ -39,8 +39,8 @@ class ProposalReader:
     def _check_may_write(self, proposal: Proposal, principal: Principal) -> None:
         """Refuse somebody who may not write to the table at all, before anything of theirs is read.
 
-        Who may not even know of the table does not hear of it here either. Who repeats what was ratified is
-        told so, whatever may be allowed since.
+        Whoever may not even know of the table does not hear of it here either. Whoever repeats what was
+        ratified is told so, whatever may be allowed since.
         """
         table_id = proposal.table_id
         with self.database.reading() as db:

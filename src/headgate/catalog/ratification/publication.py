@@ -118,11 +118,11 @@ class PublishedWatermarks:
 
 
 def _check_may_publish(db: Connection, principal: Principal, table_id: TableId) -> None:
-    """Who may commit, or maintain the table, may have the catalog look at what is published of it."""
+    """Whoever may commit, or maintain the table, may have the catalog look at what is published of it."""
     grant_store.require_visible(db, principal, table_id)
     if not grant_store.table_privileges(db, principal, table_id) - {Privilege.READ}:
         raise NotAllowed(
-            f"{principal} may only read the table, and who reports what is published of it must be allowed "
+            f"{principal} may only read the table, and to report what is published of it one must be allowed "
             "to commit to it, or to MAINTAIN it: ask its owner for that",
             operation="publish", principal=str(principal),
         )  # fmt: skip

@@ -125,7 +125,7 @@ def ratify(database: Database, candidates: Sequence[Candidate], terms: Ratificat
     except UnknownVersionPublished:
         raise
     except CommitUnknown as exc:
-        # Even who lost is not told so: the winner may be one of this group, and not be ratified.
+        # Even whoever lost is not told so: the winner may be one of this group, and not be ratified.
         return [Unknown(exc.message) for _ in candidates]
     except CatalogUnavailable as exc:
         return [_fresh_copy(exc) for _ in candidates]
@@ -305,7 +305,7 @@ def plan_table(
     candidates: Sequence[Candidate],
     terms: RatificationTerms,
 ) -> RatificationPlan:
-    """What a live table's candidates come to; who asks must hold the table, and nothing is written yet.
+    """What a live table's candidates come to; the caller must hold the table, and nothing is written yet.
 
     The table was found with what is known of the first one's transaction.
     """

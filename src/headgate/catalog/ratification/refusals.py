@@ -1,4 +1,4 @@
-"""A refused proposal leaves the table as it was, but who follows the lake shall hear of it."""
+"""A refused proposal leaves the table as it was, but whoever follows the lake shall hear of it."""
 
 import logging
 

@@ -3,7 +3,7 @@
     Rehearsals(proposals, terms, standing).rehearse(proposal)      # the error of a proposal, or None
 
 It is the same gate in the same order, in a transaction that only reads, so an answer is as good as the
-moment it was given: who commits in between may change it.
+moment it was given: whoever commits in between may change it.
 """
 
 from collections.abc import Mapping

@@ -166,7 +166,7 @@ class _Connection:
         """The answer, and whether another may follow it."""
         try:
             self._since, self._came = None, 0
-            with suppress(BrokenPipeError):  # who refuses a large body answers before it is all there
+            with suppress(BrokenPipeError):  # a large body may be refused before it is all there
                 self._line.sendall(request)
             return self._answer(has_body=has_body)
         except OSError as exc:

@@ -48,7 +48,7 @@ def open_rest(target: CatalogTarget) -> LakeCatalog:
 def open_owner_ledger(place: str) -> Ledger:
     """The ledger of a lake behind a server, for the conf of a commit owner, which has no secret in it.
 
-    Who asks is known by the token in the environment of its process.
+    Whoever asks is known by the token in the environment of its process.
     """
     return open_rest(CatalogTarget(place, token=os.environ.get(TOKEN_VARIABLE))).ledger
 
@@ -96,7 +96,7 @@ def _only_lake(transport: HttpTransport, settings: HttpSettings) -> str:
 
 
 def _ask(transport: HttpTransport, path: str, settings: HttpSettings) -> bytes:
-    """What a GET answers, asked a few times: who opens a lake may have mistyped its address."""
+    """What a GET answers, asked a few times: whoever opens a lake may have mistyped its address."""
     attempts = min(settings.attempts, _OPENING_ATTEMPTS)
     for attempt in range(attempts):
         pause_before(attempt)

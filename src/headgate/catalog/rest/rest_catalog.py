@@ -131,8 +131,8 @@ class RestCatalog(RemotePart):
         """For the owner of the lake alone; the server asks that too."""
         if self.principal != OWNER:
             raise NotAllowed(
-                "who recovers a lake makes tables of what is found, whoever they belonged to: only its owner "
-                "may",
+                "recovering a lake makes tables of what is found, whoever owned them: only the owner of the "
+                "lake may",
                 operation="recover",
             )
         return parts.RestRecoveries(self._calls)

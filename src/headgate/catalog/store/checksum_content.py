@@ -2,7 +2,7 @@
 
 Protocol, metadata, domains, application transactions, the txnId and the in-commit timestamp of a version are
 known here, so a checksum that says otherwise is damaged, or somebody's lie, and is not kept. How many files
-there are, and how large, only the log knows: who wants to be sure of that asks the log.
+there are, and how large, only the log knows: whoever wants to be sure of that asks the log.
 """
 
 from sqlalchemy import Connection

@@ -85,7 +85,7 @@ _BY_NAME = {term.name: term for term in COMMIT_RULES}
 
 
 def set_rule(db: Connection, on: Securable, name: str, value: str | None) -> None:
-    """Let a rule hold from now on, or with None no longer."""
+    """Set a rule from now on, or remove it with None."""
     term = _BY_NAME.get(name)
     if term is None:
         raise InvalidRequest(f"there is no rule {name!r} of commits: choose one of {', '.join(_BY_NAME)}")
@@ -98,7 +98,7 @@ def set_rule(db: Connection, on: Securable, name: str, value: str | None) -> Non
 
 
 def delete_rules_on(db: Connection, on: Securable) -> None:
-    """Let no rule hold any longer for something that goes."""
+    """Delete the rules set on a table or schema that is being deleted."""
     db.execute(delete(commit_rules).filter_by(scope=on.scope.value, object=on.object))
 
 

@@ -1,9 +1,9 @@
-"""What happened in a catalog, in one order, for who follows it.
+"""What happened in a catalog, in one order, for those who follow it.
 
-Who changes something writes a row in the same database transaction: a commit is its own row of the
+Whoever changes something writes a row in the same database transaction: a commit is its own row of the
 table ``commits``, anything else is a row of the ``outbox``. Their numbers could not serve as a cursor: on
 PostgreSQL a transaction may get a number, and be seen only after one with a larger number was. So
-places are given afterwards, by who wants to read, one at a time, to what can be seen by then: what gets a
+places are given afterwards, by whoever wants to read, one at a time, to what can be seen by then: what gets a
 place later has a later one, and nothing is ever skipped. Writers neither wait nor pay for this.
 """
 

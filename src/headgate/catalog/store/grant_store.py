@@ -76,7 +76,7 @@ _ASKED_AT_ONCE = 1_000
 def table_privileges(db: Connection, principal: Principal, table_id: TableId) -> frozenset[Privilege]:
     """All that a principal may do with a table, live or not, by the credentials it acts with.
 
-    A place reserved for a table is only for who reserved it, whatever others may do in its schema.
+    A place reserved for a table is only for whoever reserved it, whatever others may do in its schema.
     """
     if principal == OWNER:
         return frozenset(Privilege)
@@ -114,7 +114,7 @@ def _within_scope(
 def owns_table(db: Connection, principal: Principal, table_id: TableId) -> bool:
     """Whether a table is the principal's own: they made it, or the lake is theirs.
 
-    Not for who acts by credentials that are good for less than all an owner may do.
+    Not for whoever acts by credentials that are good for less than all an owner may do.
     """
     if principal == OWNER:
         return True
@@ -168,7 +168,7 @@ def require_privilege(
 
 
 def require_visible(db: Connection, principal: Principal, table_id: TableId) -> None:
-    """For who may not even know of a table, there is none of that id."""
+    """There is no table of that id, for whoever may not even know of it."""
     if principal != OWNER and Privilege.READ not in table_privileges(db, principal, table_id):
         raise table_not_found.no_table(table_id)
 
@@ -176,7 +176,7 @@ def require_visible(db: Connection, principal: Principal, table_id: TableId) -> 
 def require_table_privilege(
     db: Connection, principal: Principal, privilege: Privilege, table_id: TableId, what: str
 ) -> None:
-    """Refuse what a principal may not do with a table; who does not see it does not hear of it either."""
+    """Refuse what a principal may not do with a table; whoever does not see it does not hear of it either."""
     require_visible(db, principal, table_id)
     require_privilege(db, principal, privilege, Securable(Scope.TABLE, table_id), what)
 

@@ -92,7 +92,7 @@ class UnityModeCatalog:
     def acting_as(self, principal: str, *, policies: Policies | None = None) -> "UnityModeCatalog":
         if principal != OWNER:
             raise InvalidRequest(
-                f"on a Unity Catalog server one acts as who the token says, not as {principal!r}: leave the "
+                f"on a Unity Catalog server one is the principal of the token, not {principal!r}: leave the "
                 "principal out, and connect with a token of that principal"
             )
         self._policies = policies or self._policies
@@ -305,7 +305,7 @@ class UnityModeCatalog:
         return LoadedTable(self._names.note(found.entry), found.tail, LogHints(), as_of)
 
     def note_log(self, table_id: TableId, known: LogHints) -> None:
-        """The server keeps no hints: who opens the table lists its log."""
+        """The server keeps no hints: whoever opens the table lists its log."""
 
     def version_at(self, table_id: TableId, moment: EpochMillis) -> Version | None:  # noqa: ARG002
         return None

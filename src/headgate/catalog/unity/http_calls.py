@@ -1,7 +1,7 @@
 """How is a Unity Catalog server asked? Once at a time, knowing whether a request can have had an effect.
 
 A request that was never sent raises ``CatalogUnavailable``. One that was sent and got no answer is a
-``NoAnswer``: only who sent it knows what that means, and nothing here sends it again unless it is safe.
+``NoAnswer``: only whoever sent it knows what that means, and nothing here sends it again unless it is safe.
 """
 
 import threading
@@ -46,7 +46,7 @@ Answered = UnityAnswer | NoAnswer
 
 
 class UnityServer:
-    """One server, on behalf of who has the token; safe to share between threads."""
+    """One server, on behalf of whoever has the token; safe to share between threads."""
 
     def __init__(self, transport: HttpTransport) -> None:
         self.address = transport.root

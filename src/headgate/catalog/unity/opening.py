@@ -24,7 +24,7 @@ _PREFIX = "uc+"
 
 
 def open_unity(target: CatalogTarget) -> LakeCatalog:
-    """The catalog at an address, on behalf of who has the token."""
+    """The catalog at an address, on behalf of whoever has the token."""
     address, name = parse_address(target.place)
     if target.warehouse is not None:
         raise InvalidRequest("a Unity Catalog server decides where its tables are: leave warehouse out")

@@ -8,7 +8,7 @@ with its ``kind``:
     {"kind": "Lost", "winners": […]}
 
 Whoever takes requests from strangers is strict: fields that a type does not have are refused, and so are
-numbers that no database holds. Who reads an answer is not, so that a newer server may say more.
+numbers that no database holds. Whoever reads an answer is not, so that a newer server may say more.
 """
 
 import dataclasses
@@ -102,7 +102,7 @@ class Conversions:
         if annotation is object:
             return Any
         if isinstance(annotation, type) and issubclass(annotation, Exception):
-            return None  # what is wrong with a line of a log is told by who reads it
+            return None  # what is wrong with a line of a log is told by whoever reads it
         return annotation
 
     def _union(self, members: list[Any], arguments: Sequence[Any], bound: Mapping[Any, Any]) -> Conversion:

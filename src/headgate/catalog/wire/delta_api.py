@@ -1,4 +1,4 @@
-"""What is said in the Delta API of Unity Catalog, ``/delta/v1``? Its bodies, for who serves and who asks.
+"""What is said in the Delta API of Unity Catalog, ``/delta/v1``? Its bodies, for servers and for clients.
 
 Names are written with hyphens there. What our own server adds is marked as an extension: everybody else
 ignores it in answers, and it is sent only to a server that says in its ``config`` that it knows it.

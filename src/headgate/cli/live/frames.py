@@ -92,7 +92,7 @@ class LakeFrame(_FramePart, frozen=True, kw_only=True):
     events: tuple[EventFigures, ...]
     """The latest first."""
     leases: tuple[LeaseFigures, ...] | None
-    """None if who looks may not see them."""
+    """None if the visitor may not see them."""
 
 
 class LakeWatch:

@@ -18,7 +18,7 @@ from headgate.cli.visible_text import visible_lines
 from headgate.errors import InvalidRequest
 
 _TYPED_ROWS = 200
-"""How many rows of an answer are shown to who types; who reads a pipe gets all."""
+"""How many rows of an answer are shown on a terminal; a pipe gets all."""
 _INTERRUPTED = 130
 _STDIN = "-"
 
@@ -38,7 +38,7 @@ def sql(
         number_option(
             "--limit",
             min=0,
-            help=f"Show at most so many rows of an answer, 0 all of them; who types is shown {_TYPED_ROWS}.",
+            help=f"Show at most so many rows of an answer, 0 all of them; a terminal is shown {_TYPED_ROWS}.",
         ),
     ] = None,
     expanded: Annotated[

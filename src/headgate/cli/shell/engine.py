@@ -1,7 +1,7 @@
 """Who runs a statement? The catalog and the logs where they suffice; else Spark, started when it is needed.
 
-All that goes to Spark goes there from one thread, so that who waits can be interrupted: then the jobs of the
-statement are cancelled, and its end is awaited. A commit that is under way is not cut off.
+All that goes to Spark goes there from one thread, so that whoever waits can be interrupted: then the jobs of
+the statement are cancelled, and its end is awaited. A commit that is under way is not cut off.
 """
 
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""Which schemas, tables and columns can somebody mean who types? Asked once, until they may have changed."""
+"""Which schemas, tables and columns can one name at the prompt? Asked once, until they may have changed."""
 
 from headgate.errors import HeadgateError
 from headgate.lake.lake import Lake

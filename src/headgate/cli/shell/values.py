@@ -1,6 +1,6 @@
 """How is a value of an answer written? As a cell of a table, or as JSON.
 
-A cell is one line, and holds nothing that steers the terminal of who looks (``visible_text.py``).
+A cell is one line, and holds nothing that steers the terminal of whoever looks (``visible_text.py``).
 """
 
 from collections.abc import Mapping

@@ -95,7 +95,7 @@ def rename(
 ) -> None:
     """Give a table another name, in another schema if need be.
 
-    Who has it open goes on.
+    Whoever has it open goes on.
     """
     with folder.open_lake(lake) as opened:
         opened.lake.rename(table, to)

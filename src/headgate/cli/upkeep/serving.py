@@ -48,7 +48,7 @@ def open_catalog(lake: LakeSettings) -> LakeCatalog:
 
 
 def make_authenticator(settings: ServerSettings, lakes: ServedLakes) -> Authenticator:
-    """Who tells callers apart: by the owner's token, tokens of the lakes, and those of trusted issuers."""
+    """Tells callers apart: by the owner's token, tokens of the lakes, and those of trusted issuers."""
     if not settings.auth:
         return NoAuthentication()
     token = admin_token.ensure_token(Path(settings.admin_token_file or ""))

@@ -73,7 +73,7 @@ class TableUpkeep:
         Only in the partitions that ``where`` selects, if it is given. With ``z_order_by`` all rows there are
         laid out anew, those with values alike in these columns together. A clustered table is laid out so
         by its own columns, as far as it is not yet, or with ``full`` altogether. Whoever deletes rows of
-        the same files meanwhile wins; appends are not disturbed. Who does not own a catalog-managed table
+        the same files meanwhile wins; appends are not disturbed. Whoever does not own a catalog-managed table
         needs the catalog's permission: ``lake.permit(name, "data reorganisation")``. The commit sets these
         ``domains`` too, and there is one for them even if no file is worth it.
 
@@ -117,7 +117,7 @@ class TableUpkeep:
 
         By default that is ``delta.deletedFileRetentionDuration``; less is refused unless you say
         ``enforce_retention=False``, because readers and writers at work could lose files. ``dry_run``
-        only tells. ``lite`` looks only at files whose removal is still in the log. Who does not own a
+        only tells. ``lite`` looks only at files whose removal is still in the log. Whoever does not own a
         catalog-managed table needs the catalog's permission: ``lake.permit(name, "data cleanup")``.
 
             print(orders.vacuum(dry_run=True))

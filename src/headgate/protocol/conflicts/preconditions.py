@@ -168,7 +168,7 @@ def _an_owner_without_its_feature(attempt: Attempt) -> str | None:
 
 
 def _a_feature_without_its_owner(attempt: Attempt) -> str | None:
-    """Who finds a table so may write to it: Delta's own clients leave it so in the midst of a release."""
+    """Whoever finds a table so may write to it: Delta's own clients leave it so in the midst of a release."""
     before = coordinated_commits.coordinator_breach(attempt.follows.metadata, attempt.follows.protocol)
     return None if before else coordinated_commits.coordinator_breach(attempt.metadata, attempt.protocol)
 

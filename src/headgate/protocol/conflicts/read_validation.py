@@ -1,6 +1,6 @@
 """Is what a transaction read still true after later commits? For tables that it read and does not write.
 
-The same rules as for who writes, without what only concerns writers.
+The same rules as for whoever writes, without what only concerns writers.
 """
 
 from collections.abc import Iterable

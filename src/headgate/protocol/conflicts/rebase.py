@@ -191,7 +191,7 @@ STEPS: tuple[Step, ...] = (
     Fix(
         "backfill",
         row_id_backfill.rebase_backfill,
-        "give old files the ids of a backfill, leave files to who touched them",
+        "give old files the ids of a backfill, leave files to those who touched them",
     ),
     Fix("row-ids", _reassign_row_ids, "give new rows other ids and row commit versions"),
     Fix(

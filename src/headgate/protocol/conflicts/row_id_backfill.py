@@ -1,7 +1,7 @@
 """Giving row ids to files that are in the table already, and taking them away, while others write.
 
 A backfill adds its files once more, with ids and the same rows. It must not bring back a file that
-a winner removed, and who loses to one must not lose the ids it gave.
+a winner removed, and whoever loses to one must not lose the ids it gave.
 """
 
 from dataclasses import replace

@@ -240,7 +240,7 @@ def resolve_domain(
 
 
 def find_handler(handlers: Handlers, domain: str) -> Handler | None:
-    """Who merges this domain: the client itself, the handler of its name, or that of its longest prefix."""
+    """What merges this domain: the client itself, the handler of its name, or that of its longest prefix."""
     if is_system_domain(domain):
         return _SYSTEM.get(domain)
     if domain in handlers:

@@ -138,8 +138,8 @@ def check_no_credentials(conf: Mapping[str, str]) -> None:
     """Refuse the conf of an owner, or what the owner says of a table, if it holds a credential."""
     if found := redaction.first_credential(conf):
         raise InvalidRequest(
-            f"{found[0]!r} in the conf of a commit owner must not be in a table's log, which everybody reads "
-            f"who reads the table: {found[1]}; give it to the function that builds the owner, "
+            f"{found[0]!r} in the conf of a commit owner must not be in a table's log, which every reader "
+            f"of the table reads: {found[1]}; give it to the function that builds the owner, "
             "headgate.owners.register(name, …), in every process that writes to the table",
             code="HEADGATE_SECRET_IN_LOG", property=found[0],
         )  # fmt: skip

@@ -118,7 +118,7 @@ def _deleted_share(found: TableLayout) -> float:
 
 @dataclass(frozen=True, slots=True)
 class LayoutTask:
-    """One row: a kind of work, what is measured for it, from which threshold on, and both in words."""
+    """One maintenance task: the measured value, its threshold, and a description of both."""
 
     name: str
     threshold: str

@@ -135,7 +135,7 @@ def vector_location(vector: DeletionVector) -> InlineVector | StoredVector:
 def is_vector_file(path: str) -> bool:
     """Whether a path of the log is that of a file of deletion vectors.
 
-    Who takes the feature from a table may remove such files by actions of their own, so that clients
+    Whoever takes the feature from a table may remove such files by actions of their own, so that clients
     that do not know vectors clean them up.
     """
     return _FILE_NAME.fullmatch(unquote(path).rpartition("/")[2]) is not None

@@ -62,8 +62,8 @@ def parse(asked: Mapping[str, str]) -> PropertyChanges:
             raise InvalidRequest(f"the property {name!r} must be text, not {value!r}: write it in quotes")
         if found := redaction.first_credential({name: value}):
             raise InvalidRequest(
-                f"the property {name!r} must not be in a table's log, which everybody reads who reads the "
-                f"table: {found[1]}; keep credentials in the session, or with the store",
+                f"the property {name!r} must not be in a table's log, which every reader of the table "
+                f"reads: {found[1]}; keep credentials in the session, or with the store",
                 code="HEADGATE_SECRET_IN_LOG", property=name,
             )  # fmt: skip
         if lower.startswith(FEATURE_PREFIX):

@@ -22,7 +22,7 @@ TIMESTAMP_PROPERTIES = in_commit_timestamps.PROPERTIES
 
 
 class Setter(Enum):
-    """Who gives a property its value."""
+    """Those who may give a property its value."""
 
     USER = "you"
     CLIENT = "the client"

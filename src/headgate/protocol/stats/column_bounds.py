@@ -85,7 +85,7 @@ class BoundsReader:
     """Reads the bounds of some columns out of statistics.
 
     What is counted is not read where only values matter and every file has bounds: one that has
-    both has a value. Of few files everything is read, to save who asks for nulls later another look.
+    both has a value. Of few files everything is read, to save whoever asks for nulls later another look.
     """
 
     __slots__ = ("_asked", "_ends", "_leaves", "leaves")

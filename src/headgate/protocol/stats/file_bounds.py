@@ -76,7 +76,7 @@ class FileBounds:
 
     def _of_stats(self, wanted: Sequence[BoundsRequest]) -> list[ColumnBounds]:
         if not all(map(self._is_known, wanted)):
-            with self._lock:  # who comes second finds what the first has read
+            with self._lock:  # whoever comes second finds what the first has read
                 # Last those with nulls, which answer the others too.
                 unknown = sorted((asked for asked in wanted if not self._is_known(asked)), key=_NULLS)
                 missing = {asked.column.path: asked for asked in unknown}

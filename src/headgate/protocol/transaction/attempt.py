@@ -89,7 +89,7 @@ class Attempt:
     """
     tags: Mapping[str, str] = field(default_factory=dict)
     handlers: Callable[[], Handlers] = field(default=dict, compare=False)
-    """Who merges a metadata domain that both sides of a race wrote."""
+    """What merges a metadata domain that both sides of a race wrote."""
     rows: TouchedRows | None = field(default=None, compare=False)
     """Which rows it is about, if it can say so."""
 

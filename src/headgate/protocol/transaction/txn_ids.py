@@ -1,7 +1,7 @@
 """Which version is a transaction, by its txnId? One at most, and only one that it was proposed as.
 
 An earlier copy of a proposal, whose answer got lost, is found at the version it was proposed as: that is
-success. The same txnId at any other version was not written by who proposed it; then nobody can say which
+success. The same txnId at any other version was not written by whoever proposed it; then nobody can say which
 of the two is meant, and neither may another copy be written nor success be claimed.
 """
 
@@ -16,7 +16,7 @@ from headgate.protocol.actions import Commit, TxnId, Version
 class ProposedTxn:
     """A transaction, the version it is proposed as, and whether its txnId was given by the caller.
 
-    Who gives txnIds may run the same operation again, so an earlier run of it may be a later version.
+    Whoever gives txnIds may run the same operation again, so an earlier run of it may be a later version.
     """
 
     txn_id: TxnId
@@ -58,8 +58,8 @@ def txn_at_other_version_error(
     txn_id, target = proposed.txn_id, proposed.target
     twice = f"version {target} has it, too" if is_target_too else f"it was proposed as version {target}"
     return CorruptLog(
-        f"version {version} has the txnId {txn_id}, and {twice}: one of the two was not written by who made "
-        "the transaction, so it is not known to be committed, and it is not committed again. Keep its files, "
-        "compare the commits, and run the operation again only if its rows are in neither",
+        f"version {version} has the txnId {txn_id}, and {twice}: one of the two was not written by the "
+        "maker of the transaction, so it is not known to be committed, and it is not committed again. Keep "
+        "its files, compare the commits, and run the operation again only if its rows are in neither",
         code="DELTA_TXN_LOG_FAILED_INTEGRITY", txn_id=txn_id, version=version, target=target,
     )  # fmt: skip

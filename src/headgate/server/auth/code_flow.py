@@ -4,8 +4,8 @@
     began.address                                   # the page of the issuer
     sign_in.finish(began.pending, state, code)      # an ID token, good for what a bearer token is good for
 
-OpenID Connect's authorization code with PKCE: what comes back is worth something only to who began, and the
-token goes from the issuer to this server, never through an address.
+OpenID Connect's authorization code with PKCE: what comes back is worth something only to whoever began, and
+the token goes from the issuer to this server, never through an address.
 """
 
 import base64

@@ -55,7 +55,7 @@ class CredentialAuthenticator:
             )
 
     def authenticate(self, authorization: str | None) -> Caller:
-        """Who presents this header; ``NotAuthenticated`` if nobody can tell."""
+        """The caller that presents this header; ``NotAuthenticated`` if nobody can tell."""
         if (recalled := self.recall(authorization)) is not None:
             return recalled
         token, now = bearer_token(authorization), self.world.now_ms()

@@ -52,7 +52,7 @@ class TokenVerifier:
         self._keys = {each.issuer: IssuerKeys(each.issuer, each.jwks_url, world, fetch) for each in issuers}
 
     def verify(self, token: str) -> VerifiedToken:
-        """Who shows this token; ``NotAuthenticated`` if it is not good, whatever the reason."""
+        """The principal that shows this token; ``NotAuthenticated`` if it is not good, for any reason."""
         try:
             return self._verified(token)
         except (JoseError, InvalidRequest, ValueError, TypeError, KeyError, RecursionError):

@@ -60,8 +60,8 @@ class FileFiguresCache:
     def figures(self, table_id: TableId, snapshot: Snapshot, wanted: int | None = None) -> FileFigures:
         """The figures of this version, or of an earlier one.
 
-        That is the one ``wanted`` by who was told to come again, or one that is being made: a table may have
-        its next version before the figures of the last one are there.
+        That is the one ``wanted`` by whoever was told to come again, or one that is being made: a table may
+        have its next version before the figures of the last one are there.
         """
         asked = self._ask(table_id, snapshot, wanted)
         wait((asked.made,), self._patience)

@@ -1,7 +1,7 @@
-"""How is a table opened for a page, and not anew for the next one? By who may see it, and for reading only.
+"""How is a table opened for a page, and not anew for the next one? As its visitors see it, for reading only.
 
-Who asks is asked about at every page: the catalog loads the table on behalf of the caller first, and what
-is kept from an earlier page spares reading the log again, nothing else. A snapshot holds nothing of who
+The visitor is asked about at every page: the catalog loads the table on behalf of the caller first, and what
+is kept from an earlier page spares reading the log again, nothing else. A snapshot holds nothing of whoever
 asked for it, so whoever is let in begins with the newest one that anybody has.
 """
 

@@ -86,7 +86,7 @@ def render(template: str, values: Mapping[str, Any]) -> str:
 
 
 def page(visit: Visit, template: str, lake: VisitedLake | None = None, **values: Any) -> Response[str]:
-    """A page, or a part of one, for who visits."""
+    """A page, or a part of one, for the visitor."""
     shared = {
         "principal": visit.caller.principal,
         "is_owner": visit.caller.principal == OWNER,

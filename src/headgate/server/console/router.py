@@ -1,4 +1,4 @@
-"""Every page of the console, with what each of them has: who visits, headers, and pages for errors."""
+"""Every page of the console, with what each of them has: the visitor, headers, and pages for errors."""
 
 from litestar import Router
 from litestar.di import Provide

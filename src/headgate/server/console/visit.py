@@ -59,7 +59,7 @@ class ConsoleParts:
 
 @dataclass(frozen=True, slots=True)
 class VisitedLake:
-    """A lake on behalf of who visits it."""
+    """A lake on behalf of its visitor."""
 
     served: ServedLake
     catalog: LakeCatalog
@@ -114,7 +114,7 @@ class VisitedLake:
         return None if rehearsing is None else rehearsing.rehearsals
 
     def visible_names(self, table_ids: Iterable[TableId]) -> dict[TableId, str]:
-        """The names of those of these tables that who visits may see."""
+        """The names of those of these tables that the visitor may see."""
         names = {}
         for table_id in set(table_ids):
             try:
@@ -124,7 +124,7 @@ class VisitedLake:
         return names
 
     def table(self, name: str) -> VisitedTable:
-        """The table of that name; ``TableNotFound`` if there is none for who visits."""
+        """The table of that name; ``TableNotFound`` if there is none for the visitor."""
         try:
             wanted = parse_name(name)
         except InvalidRequest as exc:
@@ -163,7 +163,7 @@ class Visit:
 
 
 def provide_visit(request: ConsoleRequest, state: State) -> Visit:
-    """Who visits; ``NotAuthenticated`` sends to the page where one signs in."""
+    """The visitor; ``NotAuthenticated`` sends to the page where one signs in."""
     parts: ConsoleParts = state.console
     lakes: ServedLakes = state.lakes
     operations: Operations = state.operations

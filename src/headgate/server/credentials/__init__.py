@@ -1,7 +1,7 @@
 """Which credentials does a client get for the files of a table? ``CredentialVendor`` mints them.
 
 A route takes the table's location from the catalog, never from the request, and calls ``vend_for_table``: the
-catalog authorises who asks, the vendor checks the location against its rows, and only then it mints.
+catalog authorises the caller, the vendor checks the location against its rows, and only then it mints.
 """
 
 from headgate.server.credentials.location_urls import location_url

@@ -1,4 +1,4 @@
-"""What does who asks get for a table? authorise → check the location → mint, in this order and in one place.
+"""What does a caller get for a table? authorise → check the location → mint, in this order and in one place.
 
 The catalog authorises: it is asked on behalf of the caller. The location is the one that the catalog knows.
 """

@@ -68,8 +68,8 @@ class CredentialVendor:
     def vend(self, location: str, operation: StorageOperation) -> VendedCredential:
         """A credential for the table at this location, which the catalog has named; it always has an end.
 
-        ``NotAllowed`` for a place outside all rows, or one that is more than a table's folder. Who asks must
-        have been authorised for the operation before.
+        ``NotAllowed`` for a place outside all rows, or one that is more than a table's folder. Whoever asks
+        must have been authorised for the operation before.
         """
         if is_folder(location):
             return VendedCredential(location_url(location), operation, NO_EXPIRY_MS, {})

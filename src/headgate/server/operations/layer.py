@@ -1,6 +1,6 @@
 """What does every request pass, before its route and after its answer?
 
-    head and body within their limits → a place among the requests in flight → who sends a body
+    head and body within their limits → a place among the requests in flight → the sender of a body
     → the application, in its time
     → the id in the answer → a line in the log, a count, a duration
 
@@ -52,7 +52,7 @@ class OperationsLayer:
     drain: Drain
     access: AccessLog
     identify: Callable[[str | None], Awaitable[object]]
-    """Refuses an ``Authorization`` header that nobody is known by, or takes a place of who it is of."""
+    """Refuses an ``Authorization`` header that nobody is known by, or takes a place of the one it is of."""
     requests: Quota
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

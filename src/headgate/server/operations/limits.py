@@ -98,7 +98,7 @@ def has_body(headers: Mapping[str, str]) -> bool:
 
 
 def may_be_large(headers: Mapping[str, str], settings: ServerSettings) -> bool:
-    """Whether a body is said to be large, or nothing is said: then who sends it is asked for first (T9)."""
+    """Whether a body is said to be large, or nothing is said: then its sender is asked for first (T9)."""
     announced = headers.get("content-length", "0")
     return "transfer-encoding" in headers or int(announced) > settings.small_body_bytes
 

@@ -93,7 +93,7 @@ class ServerMetrics:
             gauge.labels(lake).set_function(measure)
 
     def page(self, lake: str | None = None) -> bytes:
-        """Everything, in the text format of Prometheus; for who knows of one lake, nothing of the others."""
+        """Everything, in the text format of Prometheus; to those who know of one lake, nothing of others."""
         shown = generate_latest(self.registry)
         if lake is None:
             return shown

@@ -1,6 +1,6 @@
 """How much of a server may one caller take? So many requests at once, and so many streams of events.
 
-A place is taken when the caller is known and given back when the answer is out. Who has all of them is
+A place is taken when the caller is known and given back when the answer is out. Whoever has all of them is
 told to come again, which changes nothing and starves nobody else.
 """
 

@@ -187,7 +187,7 @@ OPTIONS: tuple[OptionRow, ...] = (
     ),
     OptionRow(
         "since", (), VERSION, frozenset({_APPEND, _OVERWRITE, _REPLACE, _CHANGE}),
-        "the version from which `domains` were decided: who set them after it is a rival",
+        "the version from which `domains` were decided: whoever set them after it is a rival",
     ),
     OptionRow(
         "app_id", (), TEXT, _BATCHES,

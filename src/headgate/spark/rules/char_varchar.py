@@ -30,7 +30,7 @@ def pad_and_check_length(column: Column, field: Field) -> Column:
 
 
 def pad(column: Column, field: Field) -> Column:
-    """The texts as the column shows them: who wrote the file may have left the padding to readers."""
+    """The texts as the column shows them: whoever wrote the file may have left the padding to readers."""
     declared = char_varchar.declared_type(field)
     if declared is None or not char_varchar.has_padded_texts(declared):
         return column

@@ -157,7 +157,7 @@ def _rows_of(table: OpenedTable, vector: DeletionVector | None) -> DeletedRows:
 
 def _all_but(table: OpenedTable, rows: DeletedRows, file: AddFile) -> DeletionVector:
     count = file_stats.row_count(file.stats)
-    if count is None:  # who shows all rows of a file again need not say how many there are
+    if count is None:  # whoever shows all rows of a file again need not say how many there are
         footer = footers.read(*file_paths.locate_object(table.store, table.location, file.path))
         if footer is None:
             raise CorruptLog(

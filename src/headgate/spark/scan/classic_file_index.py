@@ -72,7 +72,7 @@ class FileListing:
     """The names of two more columns, with the URI of the file: as Spark's ``_metadata`` spells it, and as
     it is given here."""
     mark: ScanMark | None = None
-    """What the plan is to tell of who reads them."""
+    """What the plan is to tell of the reading."""
     held: SoftReferences | None = None
     """Where what the JVM makes of them is kept for the next scan of the same files and columns."""
     access: Mapping[str, str] = field(default_factory=dict, repr=False)

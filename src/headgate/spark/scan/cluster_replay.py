@@ -274,7 +274,7 @@ class _Replay:
     def _lines(self) -> DataFrame:
         """Every line of every commit with the version it belongs to.
 
-        Not of compactions: whether one is reconciled only who reads all of it could tell.
+        Not of compactions: whether one is reconciled only whoever reads all of it could tell.
         """
         at = [(version, self._place(version)) for version in self.segment.versions]
         split = [

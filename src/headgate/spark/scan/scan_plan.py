@@ -57,7 +57,7 @@ class Piece:
     located: bool = False
     """Whether rows are to say where they are."""
     mark: ScanMark | None = None
-    """What the plan of a scan is to tell of who reads it."""
+    """What the plan of a scan is to tell of its reader."""
     is_streaming: bool = False
     """Whether its rows are a batch of a stream."""
     held: SoftReferences | None = field(default=None, compare=False)

@@ -33,7 +33,7 @@ class IdentityReservation:
     after: Mapping[str, IdentitySpec] = field(default_factory=dict)
 
     def starting(self, metadata: Metadata) -> Metadata:
-        """The metadata as it was when they were reserved, so that who gives values gives these."""
+        """The metadata as it was when they were reserved, so that whoever gives values gives these."""
         return identity_columns.with_high_water_marks(metadata, self.before) if self.before else metadata
 
     def check(self, table: OpenedTable, written: WrittenFiles) -> None:

@@ -82,7 +82,7 @@ def adopt(registry: TransferServices, store: Store, place: str, name: TableName)
         return _already_adopted(registry, base, place, name)
     _check_adoptable(base)
     conditional_put_probe.require_conditional_puts(store, file_names.PROBE_FOLDER)
-    # Who can write this can write to the log, which is to be shown before anybody promises anything (T17).
+    # To write this takes access to the log, which is to be shown before anybody promises anything (T17).
     coordinated.make_staging_folder(store, file_names.STAGED_FOLDER)
     try:
         claim = _retry_until_answered(

@@ -75,7 +75,7 @@ def drop_not_null(table: OpenedTable, path: Path) -> Version:
 
 
 def set_column_comment(table: OpenedTable, path: Path, comment: str | None) -> Version:
-    """Describe a column in words, or with None no longer; the version that says so."""
+    """Set a column's comment, or remove it with None; the version that says so."""
     base = table.snapshot()
     metadata = alter_columns.set_column_comment(base.state, path, comment)
     return _commit(table, base, _column_operation(path, {"comment": comment}), metadata)

@@ -63,7 +63,7 @@ def unset_properties(table: OpenedTable, names: Collection[str], *, if_exists: b
 
 
 def set_comment(table: OpenedTable, comment: str | None) -> Version:
-    """Describe the table, or with None no longer; the version that says so."""
+    """Set the table's comment, or remove it with None; the version that says so."""
     if comment is None:
         return unset_properties(table, [COMMENT])
     return set_properties(table, {COMMENT: comment})

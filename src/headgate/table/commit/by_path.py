@@ -205,7 +205,7 @@ class PathCommitter:
         return owned
 
     def _reachable(self, named: CoordinatorReference) -> tuple[CoordinatedCommitter | None, str]:
-        """Who asks the owner, or why nobody can."""
+        """A committer that asks the owner, or why there is none."""
         try:
             owned = self._through(named)
         except InvalidRequest as exc:  # what the properties say cannot be understood, which stops no reader

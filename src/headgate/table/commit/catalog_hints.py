@@ -107,7 +107,7 @@ class CatalogHints:
 def note_checkpoint(
     store: Store, committer: Committer, written: WrittenCheckpoint, *, checksum: bool
 ) -> None:
-    """Make a checkpoint known to who decides the table's commits, if that one cares, with its checksum."""
+    """Make a checkpoint and its checksum known to whoever decides the table's commits, if that one cares."""
     if not _hears_of_logs(committer):
         return
     try:
@@ -120,7 +120,7 @@ def note_checkpoint(
 
 
 def note_checksum(decider: object, state: State, totals: FileTotals) -> None:
-    """Make a checksum known to who decides the table's commits, if that one cares."""
+    """Make a checksum known to whoever decides the table's commits, if that one cares."""
     if not _hears_of_logs(decider):
         return
     try:

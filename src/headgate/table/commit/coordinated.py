@@ -137,7 +137,7 @@ class CoordinatedCommitter:
     def publish_leftovers(self, released: Version) -> None:
         """Publish what a released table left with its owner, who need not do it, nor even be there.
 
-        Who has seen the release knows its files. The owner is told, so that it can forget them.
+        Whoever has seen the release knows its files. The owner is told, so that it can forget them.
         """
         try:
             told = {commit.version: commit for commit in self._owner.get_commits(self._table).commits}

@@ -231,7 +231,7 @@ def _is_there(store: Store, version: Version) -> bool:
 
 
 def _decider_findings(walk: LogReplay) -> Iterator[Finding]:
-    """Who decides about the table must be whom its protocol names."""
+    """Whoever decides about the table must be the one that its protocol names."""
     state, books = walk.reached, walk.evidence.books
     if state is None:
         return
@@ -294,7 +294,7 @@ def _timestamp_findings(walk: LogReplay) -> Iterator[Finding]:
 
 
 def _is_repairable_here(subject: IntegritySubject, walk: LogReplay) -> bool:
-    """Whether this process may write what a repair writes: who decides must be known, and be asked."""
+    """Whether this process may write what a repair writes: whoever decides must be known, and be asked."""
     if subject.keeper is not None:
         return True
     state = walk.reached

@@ -27,7 +27,7 @@ class PurgeCatalog(Protocol):
 def purge(catalog: PurgeCatalog, name: TableName, table_id: str | None, *, files: Locate | None) -> TableId:
     """Get rid of the table of that name that was dropped last, or of the one with that id; its id.
 
-    With ``files``, who knows where they are, these go too; what an earlier call left of that is finished.
+    With ``files``, which knows where they are, these go too; what an earlier call left of that is finished.
     """
     wanted = TableName(name.schema.lower(), name.table.lower())
     dropped = [entry.table_id for entry in catalog.dropped(name.schema) if entry.name == wanted]
@@ -48,7 +48,7 @@ def purge(catalog: PurgeCatalog, name: TableName, table_id: str | None, *, files
 def delete_table_files(files: Store) -> int:
     """Delete everything below a table's location; how many files.
 
-    The log goes last, its beginning last of all: until then, who finds the folder sees what it was.
+    The log goes last, its beginning last of all: until then, whoever finds the folder sees what it was.
     """
     found = [meta.path for meta in files.list_from("")]
     log = [path for path in found if path.startswith(file_names.LOG_FOLDER)]

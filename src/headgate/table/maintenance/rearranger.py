@@ -1,4 +1,4 @@
-"""Who writes the rows of a table into other files: a port, because rows are not of this layer."""
+"""How are the rows of a table written into other files? By a port, because rows are not of this layer."""
 
 from dataclasses import dataclass
 from typing import Protocol

@@ -120,7 +120,7 @@ class RecoverySources:
     """None if there is no database, and none is to be made."""
     copies: DirectoryCopying | None = None
     accept: Callable[[TableName, Version], Version] | None = None
-    """Takes in what was published up to a version, on behalf of who asks."""
+    """Takes in what was published up to a version, on behalf of the caller."""
     world: World = field(default_factory=SystemWorld)
     schemas: frozenset[str] = frozenset()
     """Those that the catalog has."""

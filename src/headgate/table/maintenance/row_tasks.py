@@ -1,7 +1,7 @@
 """What there is to do for a table that takes its rows: putting files together, clustering, purging.
 
-Whether it is due is decided here, from the log. Rows are written by who is given for it; where nobody is, the
-work is left.
+Whether it is due is decided here, from the log. Rows are written by whoever is given for it; where nobody is,
+the work is left.
 """
 
 from functools import partial

@@ -73,7 +73,7 @@ class Worker:
     holder: str
     policy: WorkerPolicy = field(default_factory=WorkerPolicy)
     rearranger: Rearranger | None = None
-    """Who writes rows into other files; None leaves that to a worker that has somebody."""
+    """Writes rows into other files; None leaves that to a worker that has such a one."""
 
     def run_once(
         self, *, tables: Iterable[str] | None = None, dry_run: bool = False

@@ -1,4 +1,4 @@
-"""What a worker may do: what is permitted to who acts unasked, for as long as it is the only one at work."""
+"""What a worker may do: what is permitted unasked, for as long as it is the only one at work."""
 
 from dataclasses import dataclass
 

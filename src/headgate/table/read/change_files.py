@@ -146,7 +146,7 @@ def changes_between(
 
 
 def _check_values(changes: VersionChanges, metadata: Metadata) -> None:
-    """Who removes a file may leave out its partition values, which only the log has."""
+    """Whoever removes a file may leave out its partition values, which only the log has."""
     bare = [remove.path for remove in changes.deleted if remove.partition_values is None]
     if not bare or not metadata.partition_columns:
         return

@@ -332,7 +332,7 @@ def _counted(file: pq.ParquetFile, leaf: str) -> int | None:
 def _decode_ahead(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The same, some decoded while somebody looks at the ones before.
 
-    Nothing else is done beside it: who decodes JSON keeps the interpreter to itself, and each call
+    Nothing else is done beside it: whoever decodes JSON keeps the interpreter to itself, and each call
     into Arrow would have to wait until it is given away.
     """
     with ThreadPoolExecutor(1) as pool:

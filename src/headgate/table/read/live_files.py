@@ -91,7 +91,7 @@ class LiveFiles:
         self.checkpoint_bytes = checkpoint_bytes
         """How large the checkpoint is that the columns are made from."""
         self.is_unread = is_unread
-        """Whether the log was not looked at for them: good for who appends, a detour for who reads."""
+        """Whether the log was not looked at for them: good for appends, a detour for reads."""
 
     def after(self, commit: Commit) -> "LiveFiles":
         """The live files once ``commit`` is applied."""

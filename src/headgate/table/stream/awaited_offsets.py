@@ -26,7 +26,7 @@ LONGEST_WAIT_SECONDS = 0.1
 """How long one answer waits: a query that is stopped, or has other sources, waits no longer either."""
 LOOK_ANYWAY_SECONDS = 1.0
 _AT_ONCE_SECONDS = 0.5
-"""Who asks again later than that has a trigger with an interval, and wants what there is at that moment."""
+"""A query that asks again later has a trigger with an interval, and wants what there is at that moment."""
 
 
 @dataclass(frozen=True, slots=True)

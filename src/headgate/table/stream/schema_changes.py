@@ -140,7 +140,7 @@ def _identity(column: Field, mode: ColumnMappingMode) -> str:
 
 
 def _columns(metadata: Metadata) -> object:
-    """What of the columns matters to who reads them."""
+    """What of the columns matters to whoever reads them."""
     return _shape(schema_json.parse(metadata.schema_string), column_mapping.mapping_mode(metadata))
 
 

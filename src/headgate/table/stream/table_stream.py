@@ -163,7 +163,7 @@ class TableStream:
             if self.asked.read_change_feed:
                 return StreamBatch(initial, (), tuple(self._changes([one for one, _ in kept])), lost)
             return StreamBatch(initial, tuple(self._added(kept)), (), lost)
-        except (InvalidRequest, SchemaMismatch) as refused:  # who planned it was told to pass over it
+        except (InvalidRequest, SchemaMismatch) as refused:  # whoever planned it was told to pass over it
             return StreamBatch(initial, failure=refused)
 
     def _record_first(self, here: StreamOffset, newest: Version) -> None:

@@ -76,7 +76,10 @@ class CatalogGuard:
 
 @dataclass(frozen=True, slots=True)
 class PathGuard:
-    """Nobody to ask: an ordinary table may be maintained by all, one of a catalog as all of those may be."""
+    """Permits all maintenance of an ordinary table; of a catalog-managed one only what is always permitted.
+
+    Such a table was opened by its path, so there is no catalog to ask.
+    """
 
     committer: Committer
     store: Store

@@ -1,4 +1,4 @@
-"""What happened, for who follows it; and who needs which files until when."""
+"""What happened, for those who follow it; and who needs which files until when."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,7 +1,7 @@
 """Who acts? Principals by name, the groups they are members of, and what their credentials limit them to.
 
-Who connects without a name is the lake's owner and may do everything. What is granted to a group, which is
-written ``group:analysts``, holds for its members. No principal has such a name, so nobody acts as a group.
+Whoever connects without a name is the lake's owner and may do everything. What is granted to a group, which
+is written ``group:analysts``, holds for its members. No principal has such a name, so nobody acts as a group.
 """
 
 from collections.abc import Iterable
@@ -118,5 +118,5 @@ class PrincipalGroups(Protocol):
         ...
 
     def groups(self) -> tuple[Group, ...]:
-        """Every group, for who manages grants of the lake; else those one is a member of, with oneself."""
+        """Every group, for managers of the lake's grants; else those one is a member of, with oneself."""
         ...

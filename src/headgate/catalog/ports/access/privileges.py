@@ -1,7 +1,7 @@
 """What may be granted, on what? Privileges, and what was agreed about commits.
 
-Who made a table owns it, and may do everything with it. Anybody else may do what was granted, to them or to a
-group of theirs, on the table itself or on what it is in.
+Whoever creates a table owns it, and may do everything with it. Anybody else may do what was granted, to them
+or to a group of theirs, on the table itself or on what it is in.
 """
 
 from collections.abc import Collection, Sequence
@@ -124,7 +124,7 @@ class Grants(Protocol):
         ...
 
     def grants(self) -> tuple[Grant, ...]:
-        """Every grant, for who manages those of the lake; else one's own."""
+        """Every grant, for managers of the lake's grants; else one's own."""
         ...
 
     def limit_unpublished(self, principal: str, limit: int | None) -> None:
@@ -155,7 +155,7 @@ class CommitRules(Protocol):
     def allow_clone_of(self, table_id: TableId, source: TableName) -> None:
         """Let a table, which may be one that is being made, name the files of another table of the catalog.
 
-        And those that this one may name itself. Who may read the one and write the other may do this.
+        And those that this one may name itself. Whoever may read the one and write the other may do this.
         """
         ...
 

@@ -85,7 +85,7 @@ class AccessTokens(Protocol):
     ) -> CreatedToken:
         """A new token, or client, of a principal, for a time.
 
-        Who makes one for itself by means of a token gets none that is good for more, or for longer.
+        Whoever makes one for itself by means of a token gets none that is good for more, or for longer.
         """
         ...
 

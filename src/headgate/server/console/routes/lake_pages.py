@@ -59,7 +59,7 @@ def show_lake(
 def show_tables(
     visit: NamedDependency[Visit], lake: FromPath[str], q: FromQuery[str] = "", number: PageNumber = 1
 ) -> Response[str]:
-    """The tables whose names have some words in them; alone, for who has the page already."""
+    """The tables whose names have some words in them; alone, for whoever has the page already."""
     found = visit.lake(lake)
     template = "parts/tables.html" if visit.is_fragment else "tables.html"
     return page(visit, template, found, tables=_tables(found, q, number), q=q)

@@ -60,7 +60,7 @@ def rehearse_commit(
     proposal = commit_text.rehearsed_proposal(text, opened.entry.table_id, opened.loaded.tail, world)
     try:
         refusal = rehearsals.rehearse(proposal)
-    except TableNotFound as exc:  # there for who asks, and not for whom it is asked
+    except TableNotFound as exc:  # there for whoever asks, and not for whom it is asked
         refusal = exc
     answer = events_view.rehearsal(refusal, who, proposal.target)
     return _rules_page(visit, found, opened, who=who, text=text, answer=answer)

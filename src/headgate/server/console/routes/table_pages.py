@@ -39,13 +39,13 @@ def show_table(visit: NamedDependency[Visit], lake: FromPath[str], table: FromPa
 
 @get(f"{TABLE}/rows", sync_to_thread=True)
 def show_rows(visit: NamedDependency[Visit], lake: FromPath[str], table: FromPath[str]) -> Response[str]:
-    """Some rows of a table, read without Spark; alone, for who has the page already."""
+    """Some rows of a table, read without Spark; alone, for whoever has the page already."""
     found = visit.lake(lake)
     opened = found.table(table)
     line = table_lines.table_line(opened.loaded)
     if not visit.is_fragment:
         return page(visit, "rows.html", found, table=line, tab="rows", columns=_definition(opened).columns)
-    found.catalog.credentials(opened.entry.table_id, StorageOperation.READ)  # as who asks for files is asked
+    found.catalog.credentials(opened.entry.table_id, StorageOperation.READ)  # as for its files
     snapshot = opened.opened.snapshot()
     rows = scan.to_arrow(opened.opened, snapshot, RowRequest(limit=rows_view.MOST_ROWS))
     view = rows_view.rows_view(snapshot.version, rows)
@@ -60,9 +60,9 @@ def show_files(
     number: PageNumber = 1,
     version: AskedVersion = None,
 ) -> Response[str]:
-    """How the files of a table are; the plots and a page of the list alone, for who has the page already.
+    """How the files of a table are; the plots and a page of the list alone, for whoever has the page already.
 
-    Who came too early for the figures of a version asks for that ``version`` once more.
+    Whoever came too early for the figures of a version asks for that ``version`` once more.
     """
     found = visit.lake(lake)
     opened = found.table(table)

@@ -1,7 +1,7 @@
 """What happened in a lake? Events, the latest first, each with a sentence that says what it means.
 
 A page is a window of places in the one order of events, so one that is far back costs as much as the first.
-Of a window only those are shown that who visits may see.
+Of a window only those are shown that the visitor may see.
 """
 
 from collections.abc import Iterable, Mapping

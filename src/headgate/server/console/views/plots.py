@@ -1,4 +1,4 @@
-"""What is drawn? Numbers with their labels; the same numbers stand in a table for who cannot see it."""
+"""What is drawn? Numbers with their labels; the same numbers stand in a table for those who cannot see it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

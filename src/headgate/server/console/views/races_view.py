@@ -34,7 +34,7 @@ def race_lines(
     names: Mapping[TableId, str],
     who: Callable[[TableId, Version], str],
 ) -> tuple[RaceLine, ...]:
-    """The races for tables that have a name for who visits, the latest first."""
+    """The races for tables that have a name for the visitor, the latest first."""
     return tuple(
         RaceLine(
             race.race_id,
@@ -75,7 +75,7 @@ def _words(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class WantedCommit:
-    """What who lost wanted to commit, by its own word."""
+    """What the loser wanted to commit, by its own word."""
 
     operation: str
     predicate: str

@@ -38,7 +38,7 @@ class GroupLine:
     """Another table of the same transaction."""
 
     table: str | None
-    """None if who visits may not see it."""
+    """None if the visitor may not see it."""
     version: int | None
 
 

@@ -25,7 +25,7 @@ class TokenRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
 
 class TokenAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A token without its secret, which only who has just made it is told."""
+    """A token without its secret, which is told only to the one who has just made it."""
 
     token_id: str
     kind: str

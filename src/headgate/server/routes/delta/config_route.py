@@ -58,7 +58,7 @@ def get_config(
 
 
 def _check_common_version(versions: str) -> None:
-    """Refuse who does not know our version; who knows a later one of the same number knows ours."""
+    """Refuse a client that does not know our version; a later one of the same number includes ours."""
     ours = PROTOCOL_VERSION.partition(".")[0]
     for version in versions.split(","):
         major, dot, minor = version.strip().partition(".")

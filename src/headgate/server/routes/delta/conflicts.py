@@ -35,7 +35,7 @@ class RequirementNotMet(ConflictError):
 def version_taken(
     session: DeltaSession, entry: TableEntry, target: int, winners: Sequence[RatifiedCommit], *, inline: bool
 ) -> CommitVersionTaken:
-    """The error for who proposed a version that these commits made impossible."""
+    """The error for whoever proposed a version that these commits made impossible."""
     latest = winners[-1].version if winners else target
     message = (
         f"version {target} of {entry.name} is taken by another commit, and the latest is {latest}; nothing "

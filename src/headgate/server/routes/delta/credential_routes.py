@@ -40,7 +40,7 @@ def staging_credentials(
     lakes: NamedDependency[ServedLakes],
     state: State,
 ) -> CredentialsAnswer:
-    """Credentials for a place, for who reserved it."""
+    """Credentials for a place, for whoever reserved it."""
     for lake in lakes:
         session = open_session(lake, caller, state)
         if (staging := _staging(session, table_id)) is not None:

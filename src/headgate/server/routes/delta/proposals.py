@@ -72,7 +72,7 @@ def staged_commit(added: AddCommit) -> StagedCommit:
 
 
 def find_ratified(session: DeltaSession, entry: TableEntry, added: AddCommit) -> CommitRecord | None:
-    """The version that this very file was ratified as, for who proposed it, however long ago."""
+    """The version that this very file was ratified as, for whoever proposed it, however long ago."""
     if added.commit.file_name is None:
         return None
     name = staged_commit(added).file_name

@@ -58,7 +58,7 @@ class DeltaSession:
 
 
 def decode_segment(segment: str) -> str:
-    """A part of a path as it is meant: who cannot send a dot sends a unit separator."""
+    """A part of a path as it is meant: whoever cannot send a dot sends a unit separator."""
     return segment.replace("\x1f", ".")
 
 

@@ -1,6 +1,6 @@
 """How is a table updated? Its commit is proposed to the catalog, after all else in the request was compared.
 
-The order matters to who repeats a request, or lost:
+The order matters to whoever repeats a request, or lost:
 
 1.  Is it this table? Another one of its name is a conflict.
 2.  Was this very file ratified before? Then all is done, whatever else the request says.

@@ -1,9 +1,9 @@
 """What may a client see of a table that knows files only? Never a version that is in the catalog alone.
 
-The catalog holds 6 (staged), 7 (inline) and 8 (staged), and the log ends with 5. Who asks gets latest 8 once
-6, 7 and 8 are published, and no commits. If all three were staged, they would be listed, and who reads them
-reads the staged files. If 7 cannot be published because another file is in its place, a copy of what was
-ratified is staged for readers, and is listed with the others.
+The catalog holds 6 (staged), 7 (inline) and 8 (staged), and the log ends with 5. Whoever asks gets latest 8
+once 6, 7 and 8 are published, and no commits. If all three were staged, they would be listed, and whoever
+reads them reads the staged files. If 7 cannot be published because another file is in its place, a copy of
+what was ratified is staged for readers, and is listed with the others.
 """
 
 import logging
@@ -44,7 +44,7 @@ _NAMESPACE = uuid.UUID("6ba7b812-9dad-11d1-80b4-00c04fd430c8")
 
 @dataclass(frozen=True, slots=True)
 class VisibleTable:
-    """A table at one version, every commit of which can be read by who knows files only."""
+    """A table at one version, every commit of which can be read by whoever knows files only."""
 
     entry: TableEntry
     state: TableState
@@ -69,7 +69,7 @@ class VisibleTable:
 
 
 def load_answer(session: DeltaSession, name: TableName, *, inline: bool) -> TableAnswer:
-    """A table by its name, as it is now; with ``inline`` for who can read commits that are no files."""
+    """A table by its name, as it is now; with ``inline`` for whoever can read commits that are no files."""
     return load_visible(session, name, inline=inline).answer(extended=not session.settings.strict)
 
 
@@ -77,7 +77,7 @@ def load_visible(session: DeltaSession, name: TableName, *, inline: bool) -> Vis
     """A table by its name, as it is now."""
     found = _attempt(lambda: make_visible(session, session.catalog.load(name), inline=inline))
     if not inline:
-        with suppress(StorageUnavailable):  # who only reads does not need it
+        with suppress(StorageUnavailable):  # whoever only reads does not need it
             make_folder(found.entry.location, file_names.STAGED_FOLDER)  # clients on a disk expect it there
     return found
 
@@ -118,7 +118,7 @@ def make_visible(session: DeltaSession, loaded: LoadedTable, *, inline: bool) ->
 def list_staged(session: DeltaSession, name: TableName) -> tuple[Version, tuple[CommitBody, ...]]:
     """The latest version, and all that was not published when it was asked for, each in a staged file.
 
-    For who listed the log before asking, and would miss what is published only now.
+    For a client that listed the log before asking, and would miss what is published only now.
     """
 
     def load() -> tuple[Version, tuple[CommitBody, ...]]:
@@ -166,7 +166,7 @@ def commit_bodies(
 ) -> tuple[CommitBody, ...]:
     """Commits as the API tells of them; what is published has no file of its own.
 
-    For who cannot read inline ones, what is only held is staged first.
+    For clients that cannot read inline ones, what is only held is staged first.
     """
     return tuple(_commit_body(entry, commit, inline=inline) for commit in commits)
 

@@ -1,4 +1,4 @@
-"""The routes of events: a page of them, or a stream for who accepts ``text/event-stream``."""
+"""The routes of events: a page of them, or a stream for whoever accepts ``text/event-stream``."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any

@@ -1,11 +1,12 @@
-"""How is an event told to who stays on the line? As server-sent events, each with its cursor as its id.
+"""How is an event told to whoever stays on the line? As server-sent events, each with its cursor as its id.
 
     id: 41
     event: commit
     data: {"cursor":41,"kind":"commit","table":"sales.orders",…}
 
-Who comes back with ``Last-Event-ID: 41`` goes on with 42. Now and then it says ``: alive``, and asks anew who
-is on the line: a stream ends when the caller's token is no longer good, and when the server is about to stop.
+Whoever comes back with ``Last-Event-ID: 41`` goes on with 42. Now and then it says ``: alive``, and asks anew
+who is on the line: a stream ends when the caller's token is no longer good, and when the server is about to
+stop.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """Who may ask for what the catalog itself leaves to its callers? Rows, by operation.
 
-Inside one process a proposer is who it says it is, and who holds a lease gives it back. A stranger at the far
-end of a wire says whatever helps. What the catalog asks for privileges is not here; see ``Access``.
+Inside one process a proposer is who it says it is, and whoever holds a lease gives it back. A stranger at the
+far end of a wire says whatever helps. What the catalog asks for privileges is not here; see ``Access``.
 """
 
 from collections.abc import Callable, Mapping
@@ -27,7 +27,7 @@ class Asked:
 
     operation: PortOperation
     catalog: LakeCatalog
-    """On behalf of who asks."""
+    """On behalf of the caller."""
     arguments: Mapping[str, Any]
 
     @property
@@ -44,7 +44,7 @@ Guard = Callable[[Asked], Any]
 
 
 def answer(asked: Asked) -> Any:
-    """What the catalog answers to who may ask."""
+    """What the catalog answers to whoever may ask."""
     if asked.operation.access is Access.OWNER and not asked.is_owner:
         raise NotAllowed(
             f"{asked.operation.path} is for the owner of the lake alone: ask whoever that is",
@@ -102,7 +102,7 @@ def _visible(catalog: LakeCatalog, entry: TableEntry | None) -> TableEntry | Non
 
 def _sees(catalog: LakeCatalog, table_id: TableId) -> bool:
     with suppress(NotAllowed, TableNotFound):
-        catalog.permissions.of(table_id)  # refused to who may not see the table
+        catalog.permissions.of(table_id)  # refused to whoever may not see the table
         return True
     return False
 
@@ -117,7 +117,7 @@ def _under_way(catalog: LakeCatalog, table_id: TableId) -> Transfer | None:
 
 
 def _settled(nothing: AdoptionStatus | ReleaseStatus) -> Guard:
-    """To who neither brings a table, takes it away nor sees it, it is as if there were none."""
+    """To whoever neither brings a table, takes it away nor sees it, it is as if there were none."""
 
     def guard(asked: Asked) -> Any:
         table_id = asked.arguments["table_id"]
@@ -134,7 +134,7 @@ def _own_release(asked: Asked) -> Any:
     known = _under_way(asked.catalog, table_id) or asked.catalog.releases.gone(table_id)
     if known is not None and known.proposer != asked.catalog.principal:
         raise NotAllowed(
-            "somebody else is giving that table back: only who began it, or the owner of the lake, goes on",
+            "somebody else is giving that table back: only they, or the owner of the lake, can go on",
             operation=asked.operation.path,
         )
     return asked.answer()
@@ -162,4 +162,4 @@ GUARDS: Mapping[str, Guard] = {
     "releases/gone": _gone_by_oneself,
     "releases/settle": _settled(ReleaseStatus.OPEN),
 }
-"""What is asked of who is not the owner of the lake; only the length of an answer is asked of everybody."""
+"""What is asked of all but the owner of the lake; only the length of an answer is asked of everybody."""

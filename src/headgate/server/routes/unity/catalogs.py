@@ -24,7 +24,7 @@ def _shown(lake: ServedLake) -> UnityCatalog:
 
 @get("/catalogs", status_code=200, sync_to_thread=False)
 def list_catalogs(
-    caller: NamedDependency[Caller],  # noqa: ARG001 — who cannot say who they are is refused
+    caller: NamedDependency[Caller],  # noqa: ARG001 — whoever cannot say who they are is refused
     lakes: NamedDependency[ServedLakes],
     max_results: FromQuery[int | None] = None,
     page_token: FromQuery[str | None] = None,

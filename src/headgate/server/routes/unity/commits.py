@@ -70,7 +70,7 @@ def _published_before(
 ) -> tuple[CommitBody, ...]:
     """Published commits as if they were not, for clients that want all since their checkpoint, as Sail does.
 
-    A strict server leaves them out, as Unity Catalog does: who asks takes what is listed for unpublished.
+    A strict server leaves them out, as Unity Catalog does: the caller takes what is listed for unpublished.
     """
     if session.settings.strict:
         return ()

@@ -26,7 +26,7 @@ def table_credentials(
     state: State,
     data: JSONBody[AskTableCredentials],
 ) -> UnityCredentials:
-    """For a table, or the place that who asks has reserved for one."""
+    """For a table, or the place that the caller has reserved for one."""
     operation, vendor = parse_operation(data.operation), state.credential_vendor
     lake, table_id, location = _find_table(lakes, caller, data.table_id)
     catalog = lake.catalog_for(caller.principal)
@@ -40,7 +40,7 @@ def path_credentials(
     state: State,
     data: JSONBody[AskPathCredentials],
 ) -> UnityCredentials:
-    """For a place, if it is that of a table which who asks may see; what is vended is for that table."""
+    """For a place, if it is that of a table which the caller may see; what is vended is for that table."""
     wanted, operation = locations.canonical(data.url), parse_operation(data.operation.removeprefix(_OF_PATHS))
     for lake in lakes:
         catalog = lake.catalog_for(caller.principal)

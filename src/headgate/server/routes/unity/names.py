@@ -32,7 +32,7 @@ def find_name(lakes: ServedLakes, full_name: str) -> tuple[ServedLake, TableName
 
 
 def find_by_id(lakes: ServedLakes, caller: Caller, table_id: str) -> tuple[ServedLake, TableEntry]:
-    """The table of that id in whichever lake; ``TableNotFound`` to who may not see it."""
+    """The table of that id in whichever lake; ``TableNotFound`` to whoever may not see it."""
     for lake in lakes:
         try:
             return lake, lake.catalog_for(caller.principal).resolve_id(TableId(table_id))

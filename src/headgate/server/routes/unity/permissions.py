@@ -1,7 +1,7 @@
 """Who was granted what? The privileges of Unity Catalog, and ours, in one list of rows.
 
 Ours are finer, so one of theirs may be several of ours: ``MODIFY`` lets rows and the table itself be changed.
-It is shown only to who was granted all of them. Ours can be named too, and are shown by their own names.
+It is shown only to whoever was granted all of them. Ours can be named too, and are shown by their own names.
 """
 
 from collections.abc import Iterable, Mapping
@@ -38,7 +38,7 @@ UNITY_PRIVILEGES: Mapping[str, frozenset[Privilege]] = {
     "CREATE SCHEMA": frozenset({Privilege.CREATE}),
     "MANAGE": frozenset({Privilege.MANAGE_GRANTS, Privilege.DROP}),
     "OWNER": frozenset(Privilege),
-    # Who may do anything with a table may find it, so these two are had by having any other.
+    # Whoever may do anything with a table may find it, so these two are had by having any other.
     "USE CATALOG": frozenset(),
     "USE SCHEMA": frozenset(),
 }
@@ -53,7 +53,7 @@ def get_permissions(
     full_name: FromPath[str],
     principal: FromQuery[str | None] = None,
 ) -> PermissionsList:
-    """What was granted on one thing: to everybody, for who manages the lake's grants; else to oneself."""
+    """What was granted on one thing: to everybody, for whoever manages the lake's grants; else to oneself."""
     lake, on = _find_securable(lakes, caller, securable_type, full_name)
     return _list_permissions(lake, caller, on, principal)
 
@@ -81,7 +81,7 @@ def update_permissions(
 def _find_securable(
     lakes: ServedLakes, caller: Caller, securable_type: str, full_name: str
 ) -> tuple[ServedLake, str | None]:
-    """The lake and what its grants call the thing; ``TableNotFound`` to who may not see a table."""
+    """The lake and what its grants call the thing; ``TableNotFound`` to whoever may not see a table."""
     match securable_type.lower():
         case "catalog" | "metastore":
             return lakes.find(full_name), None

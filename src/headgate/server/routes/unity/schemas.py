@@ -24,7 +24,7 @@ def _shown(lake: ServedLake, schema: str) -> UnitySchema:
 
 
 def require_schema(lake: ServedLake, caller: Caller, schema: str) -> str:
-    """The name of a schema as it is kept, if who asks may know of it; else ``SchemaNotFound``."""
+    """The name of a schema as it is kept, if the caller may know of it; else ``SchemaNotFound``."""
     name = checked_name(schema)
     if name not in lake.catalog_for(caller.principal).schemas():
         raise SchemaNotFound(f"there is no schema {lake.name}.{name}: make it first", name=name)

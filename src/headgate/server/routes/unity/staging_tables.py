@@ -19,7 +19,7 @@ def create_staging_table(
     lakes: NamedDependency[ServedLakes],
     data: JSONBody[CreateUnityStagingTable],
 ) -> UnityStagingTable:
-    """Reserve a place; who asks twice gets two, and what is not used expires."""
+    """Reserve a place; whoever asks twice gets two, and what is not used expires."""
     lake = lakes.find(data.catalog_name)
     staging = lake.catalog_for(caller.principal).stage(TableName(data.schema_name, data.name))
     make_folder(staging.location, file_names.STAGED_FOLDER)

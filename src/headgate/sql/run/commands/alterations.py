@@ -198,7 +198,7 @@ def _replace_columns(_: StatementContext, __: Table, ___: ReplaceColumns) -> Non
 
 def _set_owner(_: StatementContext, __: Table, ___: SetOwner) -> None:
     raise not_supported(
-        "ALTER TABLE … OWNER TO", "who made a table owns it; GRANT lets others do what they may"
+        "ALTER TABLE … OWNER TO", "whoever creates a table owns it; GRANT lets others do what they may"
     )
 
 

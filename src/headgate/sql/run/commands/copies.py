@@ -1,8 +1,8 @@
 """What does COPY INTO do? It loads the files of a folder into a table, each of them once.
 
 Which files were loaded is in a metadata domain of the table, set by the commit that has their rows: so there
-is no moment at which a file is loaded and not remembered. Who loads at the same time sets the same domain;
-one of the two loses, looks again at what is loaded by then, and loads the rest.
+is no moment at which a file is loaded and not remembered. Whoever loads at the same time sets the same
+domain; one of the two loses, looks again at what is loaded by then, and loads the rest.
 """
 
 import fnmatch

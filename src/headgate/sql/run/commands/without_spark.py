@@ -2,9 +2,9 @@
 
     found = answer_without_spark(lake, "SHOW TABLES IN sales")      an Arrow table; None: it takes Spark
 
-It is for who has no session yet: so there is no view, no schema in use and no transaction, and every name of
-two parts is one of the lake. The rows are those that the same statement gives on Spark. Rows of a table are
-read in this process if the statement is no more than ``SELECT * FROM sales.orders [LIMIT 10]``.
+It is for whoever has no session yet: so there is no view, no schema in use and no transaction, and every name
+of two parts is one of the lake. The rows are those that the same statement gives on Spark. Rows of a table
+are read in this process if the statement is no more than ``SELECT * FROM sales.orders [LIMIT 10]``.
 """
 
 from collections.abc import Callable, Mapping, Sequence
