@@ -34,7 +34,7 @@ class Deed:
     sentence: str
     button: str
     back: str
-    """The page of the form, for who leaves it."""
+    """The page of the form, for those who leave it."""
     do: Callable[[], Done]
     onward: str = ""
     """The page to go on to when it is done, if that is another one."""
