@@ -134,10 +134,10 @@ class Grants(Protocol):
 
 @runtime_checkable
 class PrivilegeLookup(Protocol):
-    """A catalog that tells beforehand what who asks may do, so that nothing else is offered."""
+    """A catalog that tells beforehand what the caller may do, so that nothing else is offered."""
 
     def held_privileges(self, table_id: TableId | None = None) -> frozenset[Privilege]:
-        """All that who asks may do with a table, or with the lake; nothing with a table that is hidden."""
+        """All that the caller may do with a table, or with the lake; nothing with a table that is hidden."""
         ...
 
 
