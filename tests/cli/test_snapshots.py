@@ -44,7 +44,7 @@ _STEADY: tuple[tuple[str, str], ...] = (
     (r"\b20\d\d-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d+)?Z?)?", "<moment>"),
     (r"\b1[0-9]{12}\b", '"<millis>"'),
     (r'("token_id|"tokenId|"parent_id)": "[^"<]+"', r'\1": "<id>"'),
-    (r"\b\d+(\.\d+)? (B|kB|MB)\b", "<size>"),
+    (r"\b\d+(\.\d+)? (B|KiB|MiB)\b", "<size>"),
     (r'("(sizeInBytes|size|bytesAdded|bytesRemoved)": )\d+', r'\1"<size>"'),
     (r"Headgate/[\w.+]+", "Headgate/<release>"),
 )

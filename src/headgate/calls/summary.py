@@ -15,6 +15,7 @@ from headgate.redaction import mask_value, names_a_secret, redact
 
 _MOST_ROWS = 100
 _MOST_CHARACTERS = 300
+_SIZE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 _STYLE = "text-align: left; vertical-align: top"
 
 
@@ -59,13 +60,11 @@ def pairs_text(pairs: Mapping[str, str]) -> str:
 
 
 def size_text(number_of_bytes: int) -> str:
-    """A size that a person can compare."""
-    amount = float(number_of_bytes)
-    for unit in ("B", "kB", "MB", "GB"):
-        if amount < 1000:
-            return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.1f} {unit}"
-        amount /= 1000
-    return f"{amount:.1f} TB"
+    """A size that a person can compare, in powers of 1024: ``17.2 MiB``."""
+    shown, unit = float(number_of_bytes), 0
+    while abs(shown) >= 1024 and unit < len(_SIZE_UNITS) - 1:
+        shown, unit = shown / 1024, unit + 1
+    return f"{number_of_bytes:,} B" if unit == 0 else f"{shown:,.1f} {_SIZE_UNITS[unit]}"
 
 
 def metrics_summary(kind: str, version: int, metrics: Mapping[str, int]) -> Summary:

@@ -13,6 +13,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from headgate.calls.summary import size_text
 from headgate.cli import exit_codes
 from headgate.cli.answers.failures import Failure
 from headgate.cli.visible_text import visible_line, visible_lines
@@ -163,14 +164,7 @@ def format_plural(number: int, thing: str) -> str:
 
 def format_size(number_of_bytes: int | None) -> str:
     """A size a person can compare."""
-    if number_of_bytes is None:
-        return _UNKNOWN
-    amount = float(number_of_bytes)
-    for unit in ("B", "kB", "MB", "GB"):
-        if amount < 1000:
-            return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.1f} {unit}"
-        amount /= 1000
-    return f"{amount:.1f} TB"
+    return _UNKNOWN if number_of_bytes is None else size_text(number_of_bytes)
 
 
 def format_timestamp(millis: int) -> str:

@@ -10,7 +10,7 @@ _CHANGING = (
     (re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|\+00:00)?"), "<time>"),
     (re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"), "<id>"),
     (re.compile(r"\b[0-9a-f]{32}\b"), "<id>"),
-    (re.compile(r"\b\d+(\.\d+)? (B|kB|MB)\b"), "<size>"),
+    (re.compile(r"\b\d+(\.\d+)? (B|KiB|MiB)\b"), "<size>"),
     (re.compile(r"-{2,}"), "--"),
     (re.compile(r"[ \t]+"), " "),
 )

@@ -10,7 +10,7 @@ from headgate.calls.summary import Grid, Summary
 HOSTILE = "<img src=x onerror=alert(1)>\x1b[31m\n\"'&\ud800 postgresql://me:s3cret@host/db"
 ORDERS = Summary(
     "Table sales.orders",
-    (("version", "3"), ("comment", ""), ("size", "1.5 kB")),
+    (("version", "3"), ("comment", ""), ("size", "1.5 KiB")),
     (Grid("columns", ("name", "type"), (("id", "long"), ("name", "string"))),),
 )
 
@@ -38,7 +38,7 @@ def test_a_summary_is_a_page_without_scripts_styles_or_links() -> None:
 
     assert page.tags == {"div", "strong", "table", "thead", "tbody", "tr", "th", "td", "p"}
     assert page.attributes == {"style"}
-    assert all(word in page.words for word in ("sales.orders", "version", "1.5 kB", "id", "string"))
+    assert all(word in page.words for word in ("sales.orders", "version", "1.5 KiB", "id", "string"))
     assert "comment" not in page.words, "a fact without a text is left out"
 
 
@@ -92,6 +92,6 @@ def test_what_cannot_be_looked_up_is_one_line_and_the_reason() -> None:
 
 
 def test_sizes_are_told_in_units() -> None:
-    sizes = [summary.size_text(size) for size in (0, 999, 1_500, 2_000_000, 3 * 10**9, 4 * 10**12)]
+    sizes = [summary.size_text(size) for size in (0, 1_023, 1_536, 2 << 20, 3 << 30, 4 << 40)]
 
-    assert sizes == ["0 B", "999 B", "1.5 kB", "2.0 MB", "3.0 GB", "4.0 TB"]
+    assert sizes == ["0 B", "1,023 B", "1.5 KiB", "2.0 MiB", "3.0 GiB", "4.0 TiB"]

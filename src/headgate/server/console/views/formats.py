@@ -5,7 +5,8 @@ from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
+from headgate.calls.summary import size_text
+
 _SPANS = ((86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1_000, "s"))
 _LONGEST_MS = 253_402_300_799_999
 UNKNOWN = "–"
@@ -23,12 +24,7 @@ def things(number: float, thing: str) -> str:
 
 def size(number: int | None) -> str:
     """A number of bytes: ``17.2 MiB``."""
-    if number is None:
-        return UNKNOWN
-    shown, unit = float(number), 0
-    while abs(shown) >= 1024 and unit < len(_UNITS) - 1:
-        shown, unit = shown / 1024, unit + 1
-    return f"{number:,} B" if unit == 0 else f"{shown:,.1f} {_UNITS[unit]}"
+    return UNKNOWN if number is None else size_text(number)
 
 
 def moment(millis: int | None) -> str:
