@@ -10,27 +10,13 @@ from collections.abc import Callable, Mapping
 import pyarrow as pa
 
 from headgate.errors import InvalidRequest, UnsupportedFeature
+from headgate.protocol.schema import arrow_kinds
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
 
 NEEDS_SPARK = "HEADGATE_NEEDS_SPARK"
 """The code of what only Spark can do, or do exactly."""
-UTC = "UTC"
 _DECIMAL = re.compile(r"decimal\((\d+),\s*(\d+)\)")
-_PRIMITIVES: Mapping[str, pa.DataType] = {
-    "boolean": pa.bool_(),
-    "byte": pa.int8(),
-    "short": pa.int16(),
-    "integer": pa.int32(),
-    "long": pa.int64(),
-    "float": pa.float32(),
-    "double": pa.float64(),
-    "string": pa.string(),
-    "binary": pa.binary(),
-    "date": pa.date32(),
-    "timestamp": pa.timestamp("us", UTC),
-    "timestamp_ntz": pa.timestamp("us"),
-    "void": pa.null(),
-}
+_PRIMITIVES: Mapping[str, pa.DataType] = {**arrow_kinds.PRIMITIVES, "void": pa.null()}
 _MEANT: tuple[tuple[Callable[[pa.DataType], bool], str], ...] = (
     (pa.types.is_boolean, "boolean"),
     (pa.types.is_int8, "byte"),
@@ -52,13 +38,6 @@ _MEANT: tuple[tuple[Callable[[pa.DataType], bool], str], ...] = (
     (pa.types.is_fixed_size_binary, "binary"),
     (pa.types.is_date, "date"),
     (pa.types.is_null, "void"),
-)
-_LISTS: tuple[Callable[[pa.DataType], bool], ...] = (
-    pa.types.is_list,
-    pa.types.is_large_list,
-    pa.types.is_fixed_size_list,
-    pa.types.is_list_view,
-    pa.types.is_large_list_view,
 )
 
 
@@ -83,11 +62,6 @@ def arrow_field(field: Field, path: str = "") -> pa.Field:
     return pa.field(field.name, arrow_type(field.type, path or field.name))
 
 
-def is_list(found: pa.DataType) -> bool:
-    """Whether it is one of Arrow's lists."""
-    return any(is_kind(found) for is_kind in _LISTS)
-
-
 def log_schema(schema: pa.Schema) -> Struct:
     """The columns of rows in the log's types; refused by name if one has a type that the log has not."""
     return Struct(tuple(Field(field.name, log_type(field.type, field.name)) for field in schema))
@@ -104,7 +78,7 @@ def log_type(found: pa.DataType, name: str) -> DataType:
     if pa.types.is_map(found):
         key = log_type(found.key_type, f"{name}.key")
         return Map(key, log_type(found.item_type, f"{name}.value"), value_contains_null=True)
-    if is_list(found):
+    if arrow_kinds.is_list(found):
         return Array(log_type(found.value_type, f"{name}.element"), contains_null=True)
     if pa.types.is_timestamp(found):
         return Primitive("timestamp_ntz" if found.tz is None else "timestamp")

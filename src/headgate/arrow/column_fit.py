@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from headgate.arrow import arrow_types
+from headgate.protocol.schema import arrow_kinds
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
 
 PartFinder = Callable[[Field, Sequence[pa.Field]], int | None]
@@ -37,7 +38,7 @@ def fit_array(values: pa.Array, data_type: DataType, wanted: pa.DataType, part: 
     match data_type:
         case Struct(fields) if pa.types.is_struct(values.type):
             return _fit_struct(values, fields, wanted, part)
-        case Array(element, _) if arrow_types.is_list(values.type):
+        case Array(element, _) if arrow_kinds.is_list(values.type):
             return _fit_list(values, element, wanted, part)
         case Map() if pa.types.is_map(values.type):
             return _fit_map(values, data_type, wanted, part)

@@ -16,7 +16,7 @@ from headgate.arrow.read.file_columns import StoredColumns
 from headgate.errors import FileDamaged, ObjectNotFound, StorageError
 from headgate.protocol import relative_paths
 from headgate.protocol.log.deletion_vectors import DeletedRows
-from headgate.protocol.schema import column_mapping
+from headgate.protocol.schema import arrow_kinds, column_mapping
 from headgate.protocol.schema.types import Field
 from headgate.storage.local import LocalStore
 from headgate.storage.range_file import RangeFile
@@ -163,7 +163,7 @@ def _leaf_count(found: pa.DataType) -> int:
         return 1
     if pa.types.is_map(found):
         return _leaf_count(found.key_type) + _leaf_count(found.item_type)
-    if arrow_types.is_list(found):
+    if arrow_kinds.is_list(found):
         return _leaf_count(found.value_type)
     return sum(_leaf_count(part.type) for part in found)
 

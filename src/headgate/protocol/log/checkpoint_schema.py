@@ -23,6 +23,7 @@ from headgate.protocol.predicates.comparisons import precision_and_scale
 from headgate.protocol.predicates.tree import Column
 from headgate.protocol.schema import column_mapping
 from headgate.protocol.schema import json as schema_json
+from headgate.protocol.schema.arrow_kinds import PRIMITIVES
 from headgate.protocol.schema.types import DataType, Primitive, Struct, leaf_columns
 from headgate.protocol.stats import file_stats
 
@@ -173,27 +174,12 @@ def file_columns(metadata: Metadata, upkeep: LogSettings) -> FileColumns:
 def arrow_type(data_type: DataType) -> pa.DataType:
     """The Arrow type of a column that can partition a table or have bounds."""
     match data_type:
-        case Primitive(name) if name in _PRIMITIVES:
-            return _PRIMITIVES[name]
+        case Primitive(name) if name in PRIMITIVES:
+            return PRIMITIVES[name]
         case Primitive(name) if name.startswith("decimal"):
             return pa.decimal128(*precision_and_scale(Column((), data_type)))
         case _:
             return pa.string()
-
-
-_PRIMITIVES = {
-    "byte": pa.int8(),
-    "short": pa.int16(),
-    "integer": pa.int32(),
-    "long": pa.int64(),
-    "float": pa.float32(),
-    "double": pa.float64(),
-    "boolean": pa.bool_(),
-    "date": pa.date32(),
-    "timestamp": pa.timestamp("us", "UTC"),
-    "timestamp_ntz": pa.timestamp("us"),
-    "binary": pa.binary(),
-}
 
 
 def _struct_of_leaves(found: Iterable[tuple[Path, pa.DataType]]) -> pa.DataType:

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from headgate.errors import ObjectNotFound
-from headgate.protocol.schema import column_mapping, schema_contents
+from headgate.protocol.schema import arrow_kinds, column_mapping, schema_contents
 from headgate.protocol.schema.column_mapping import ColumnMappingMode
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
-from headgate.spark.parquet import file_schema, footers
+from headgate.spark.parquet import footers
 from headgate.spark.session import internal_names
 from headgate.spark.session.internal_names import InternalNames
 from headgate.table.opened_table import OpenedTable
@@ -127,7 +127,7 @@ def _type(wanted: DataType, found: pa.DataType, mode: ColumnMappingMode, path: s
     match wanted:
         case Struct(fields) if pa.types.is_struct(found):
             return _struct(fields, list(found), mode, path)
-        case Array(element, _) if file_schema.is_list(found):
+        case Array(element, _) if arrow_kinds.is_list(found):
             return Array(_type(element, found.value_type, mode, path), contains_null=True)
         case Map(key, value, _) if pa.types.is_map(found):
             return Map(

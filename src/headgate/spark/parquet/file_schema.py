@@ -13,18 +13,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from headgate.errors import UnsupportedFeature
+from headgate.protocol.schema import arrow_kinds
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
 
 Annotation = Mapping[str, Any]
 _UNBOUNDED = Primitive("binary")
 """A type without bounds, which stands for columns whose bounds cannot be trusted."""
-_LISTS: tuple[Callable[[pa.DataType], bool], ...] = (
-    pa.types.is_list,
-    pa.types.is_large_list,
-    pa.types.is_fixed_size_list,
-    pa.types.is_list_view,
-    pa.types.is_large_list_view,
-)
 _TRUSTED_WRITER = "parquet-mr"
 """The writer whose bounds are left out where a column has a NaN; others ignore it."""
 
@@ -106,11 +100,6 @@ def footer_schema_with_bounds(footer: pq.FileMetaData, path: str) -> Struct:
     return _struct(parquet.to_arrow_schema(), iter(leaves))
 
 
-def is_list(found: pa.DataType) -> bool:
-    """Whether a column is a list in parquet, which its writer may have noted as any kind of Arrow's lists."""
-    return any(is_kind(found) for is_kind in _LISTS)
-
-
 def _leaf(column: pq.ColumnSchema, path: str) -> Primitive:
     annotation = _annotation(column)
     row = _BY_TYPE.get((column.physical_type, annotation["Type"]))
@@ -148,6 +137,6 @@ def _type(found: pa.DataType, leaves: Iterator[DataType]) -> DataType:
     if pa.types.is_map(found):
         key = _type(found.key_type, leaves)
         return Map(key, _type(found.item_type, leaves), value_contains_null=True)
-    if is_list(found):
+    if arrow_kinds.is_list(found):
         return Array(_type(found.value_type, leaves), contains_null=True)
     return next(leaves)

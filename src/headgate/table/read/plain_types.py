@@ -6,15 +6,10 @@ with, and a file may say which of them its writer had.
 
 import pyarrow as pa
 
+from headgate.protocol.schema import arrow_kinds
+
 _BYTES = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view)
 _TEXTS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
-_LISTS = (
-    pa.types.is_list,
-    pa.types.is_large_list,
-    pa.types.is_list_view,
-    pa.types.is_large_list_view,
-    pa.types.is_fixed_size_list,
-)
 _VALUES = ("stats_parsed", "partitionValues_parsed")
 """Fields with values of the table's columns, where bytes need not be text."""
 
@@ -39,7 +34,7 @@ def plain_type(kind: pa.DataType, *, texts: bool = True) -> pa.DataType:
         )
     if pa.types.is_map(kind):
         return pa.map_(plain_type(kind.key_type, texts=texts), plain_type(kind.item_type, texts=texts))
-    if any(is_list(kind) for is_list in _LISTS):
+    if arrow_kinds.is_list(kind):
         return pa.list_(plain_type(kind.value_type, texts=texts))
     if any(is_text(kind) for is_text in _TEXTS):
         return pa.string()
