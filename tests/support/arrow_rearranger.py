@@ -12,7 +12,7 @@ from headgate.catalog.ports.maintenance import Maintenance
 from headgate.protocol.actions import EpochMillis
 from headgate.protocol.predicates.tree import Always
 from headgate.protocol.transaction.attempt import ReadSet
-from headgate.storage.locate import local_path
+from headgate.storage.location_spelling import local_path
 from headgate.table.commit import remove_actions
 from headgate.table.maintenance.rearranger import RearrangeResult
 from headgate.table.opened_table import OpenedTable

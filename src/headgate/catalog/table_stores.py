@@ -6,7 +6,8 @@ from headgate.catalog.ports.commits import TableId
 from headgate.catalog.ports.serving import VendingCatalog
 from headgate.errors import NotAllowed
 from headgate.storage.credentials import StorageOperation, VendedCredential
-from headgate.storage.locate import is_local, locate
+from headgate.storage.locate import locate
+from headgate.storage.location_spelling import is_local
 from headgate.storage.store import Store
 
 

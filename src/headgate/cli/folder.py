@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from headgate.lake import lake as lakes
     from headgate.lake import lake_recovery
     from headgate.plugins import catalogs
-    from headgate.storage import locate
+    from headgate.storage import location_spelling
 else:
     arrow_start = deferred_module("headgate.cli.arrow_start")
     targets = deferred_module("headgate.catalog.targets")
     lakes = deferred_module("headgate.lake.lake")
     lake_recovery = deferred_module("headgate.lake.lake_recovery")
     catalogs = deferred_module("headgate.plugins.catalogs")
-    locate = deferred_module("headgate.storage.locate")
+    location_spelling = deferred_module("headgate.storage.location_spelling")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +51,8 @@ def open_lake(named: str | None = None) -> Iterator[OpenedLake]:
     choice = configuration.choose_lake(named, around)
     place, token = choice.place, configuration.find_token(choice, around)
     is_remote = targets.is_http(place)
-    if locate.is_local(place):
-        place = locate.local_path(place)
+    if location_spelling.is_local(place):
+        place = location_spelling.local_path(place)
         _require_lake(Path(place), choice)
     secret = None if token is None else token.secret
     catalog = catalogs.open_catalog(targets.CatalogTarget(place, token=secret))

@@ -17,7 +17,7 @@ from headgate.lake.table import Table
 from headgate.registration.registered_lakes import LakeTable, find_lake, registered_lakes
 from headgate.settings import Settings
 from headgate.spark.dml.assignments import split_name
-from headgate.storage.locate import is_local
+from headgate.storage.location_spelling import is_local
 from headgate.table.read import table_not_found
 
 _DELTA = "delta"

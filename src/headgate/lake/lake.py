@@ -39,7 +39,7 @@ from headgate.progress import reporting
 from headgate.settings import Settings
 from headgate.spark.calls.user_calls import user_call, user_calls
 from headgate.spark.streaming.micro_batch import Destination
-from headgate.storage.locate import is_local, local_path
+from headgate.storage.location_spelling import is_local, local_path
 from headgate.table.commit.background import PostCommitScheduler
 from headgate.table.event_follower import EventFollower
 

@@ -19,7 +19,8 @@ from headgate.errors import CatalogLost, HeadgateError, InvalidRequest, StorageE
 from headgate.plugins import catalogs
 from headgate.settings import DatabaseSettings, Settings
 from headgate.storage import location_spelling, locations, make_folder
-from headgate.storage.locate import is_local, local_path, locate
+from headgate.storage.locate import locate
+from headgate.storage.location_spelling import is_local, local_path
 from headgate.storage.store import Store
 from headgate.table.maintenance import log_survey, recovery
 from headgate.table.maintenance.recovery import RecoveryReport, RecoverySources

@@ -17,7 +17,7 @@ from headgate.catalog.ports.catalog import LakeCatalog
 from headgate.catalog.targets import CatalogTarget
 from headgate.errors import InvalidRequest
 from headgate.plugins.registry import PluginKind, Registry, load_at_first_call
-from headgate.storage.locate import is_local
+from headgate.storage.location_spelling import is_local
 
 __all__ = ["GROUP", "CatalogTarget", "LakeCatalog", "Opener", "open_catalog", "register", "unregister"]
 

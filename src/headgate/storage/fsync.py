@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 from headgate.errors import StorageUnavailable
 from headgate.storage.local import sync_folder
-from headgate.storage.locate import is_local, local_path
+from headgate.storage.location_spelling import is_local, local_path
 
 _AT_ONCE = 8
 _FINISHED = os.path.join("_temporary", "0")

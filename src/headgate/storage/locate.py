@@ -1,17 +1,17 @@
 """From a location to the store that holds it."""
 
 import os
-import re
 from collections.abc import Callable
 from datetime import timedelta
 from functools import cache
 from typing import TYPE_CHECKING
-from urllib.parse import SplitResult, unquote, urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from obstore.store import ObjectStore as Client
 from obstore.store import from_url
 
 from headgate.errors import InvalidRequest
+from headgate.storage import location_spelling
 from headgate.storage.credentials import CredentialSource
 from headgate.storage.local import LocalStore
 from headgate.storage.object_store import ObjectStore
@@ -29,9 +29,6 @@ _REMOTE = {"s3": "s3", "s3a": "s3", "gs": "gs", "az": "az", "abfs": "abfs", "abf
 # Shorter than obstore's three minutes, because a commit asks up to ``max_unanswered`` times.
 _PATIENT: "RetryConfig" = {"max_retries": 10, "retry_timeout": timedelta(seconds=30)}
 _ONCE: "RetryConfig" = {"max_retries": 0}
-_HERE = ("", "localhost")
-_SCHEME_ALONE = re.compile(r"[^/]*:(/|$)")
-"""How a URL begins; a folder may have a colon in the middle of its name."""
 _ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
 
 
@@ -40,10 +37,10 @@ def locate(location: str, vended: CredentialSource | None = None) -> Store:
 
     Credentials come from the environment, unless ``vended`` has some now; those are renewed by asking it.
     """
-    parts = _split(location)
+    parts = location_spelling.split_location(location)
     scheme = parts.scheme
     if scheme in ("", "file"):
-        return LocalStore(local_path(location))
+        return LocalStore(location_spelling.local_path(location))
     if scheme not in _REMOTE:
         raise InvalidRequest(
             f"{location!r}: {scheme}:// is not a store Headgate knows; use a folder or one of "
@@ -87,37 +84,3 @@ def _remote(url: str) -> Store:
 
 def _client(url: str) -> Client:
     return from_url(url, retry_config=_PATIENT)
-
-
-def local_path(location: str) -> str:
-    """The absolute path of a local location."""
-    parts = _split(location)
-    if parts.scheme != "file":
-        return os.path.abspath(location)
-    if parts.query or parts.fragment:  # what comes before would be another folder
-        raise InvalidRequest(
-            f"{location!r} is not a folder: a file: URL must not have ? or #; if they belong to a name, "
-            "write them as %3F and %23, or give the path without file:"
-        )
-    if parts.netloc.lower() not in _HERE:  # the rest of it would be another folder of this one
-        raise InvalidRequest(
-            f"{location!r} is a folder of the machine {parts.netloc!r}, not of this one: write file:/// "
-            "before an absolute path, or give the path without file:"
-        )
-    return os.path.abspath(unquote(parts.path))
-
-
-def is_local(location: str) -> bool:
-    """Whether the location is a folder of this machine."""
-    return _split(location).scheme in ("", "file")
-
-
-def _split(location: str) -> SplitResult:
-    if "\0" in location:
-        raise InvalidRequest(f"{location!r} is not a place: no store has a name with a zero in it")
-    try:
-        parts = urlsplit(location)
-    except ValueError as exc:
-        raise InvalidRequest(f"{location!r} is not a place: {exc}; write it as a path or a URL") from exc
-    is_url = parts.scheme == "file" or _SCHEME_ALONE.match(location) is not None
-    return parts if is_url else SplitResult("", "", location, "", "")

@@ -5,12 +5,16 @@
 them by these functions.
 """
 
+import os
 import re
 import unicodedata
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import SplitResult, quote, unquote, urlsplit
 
-from headgate.storage.locate import is_local, local_path
+from headgate.errors import InvalidRequest
 
+_HERE = ("", "localhost")
+_SCHEME_ALONE = re.compile(r"[^/]*:(/|$)")
+"""How a URL begins; a folder may have a colon in the middle of its name."""
 _HADOOP_TO_STORE = {"s3a": "s3"}
 _PLAIN = re.compile(r"[A-Za-z0-9_.~/=-]*")
 _BARE = frozenset("_-!.~'()*:@&=+$,;/")
@@ -26,6 +30,41 @@ def store_scheme(scheme: str) -> str:
 def hadoop_scheme(scheme: str) -> str:
     """What Hadoop, and so Spark, calls the scheme of a URL."""
     return _STORE_TO_HADOOP.get(scheme, scheme)
+
+
+def local_path(location: str) -> str:
+    """The absolute path of a local location."""
+    parts = split_location(location)
+    if parts.scheme != "file":
+        return os.path.abspath(location)
+    if parts.query or parts.fragment:  # what comes before would be another folder
+        raise InvalidRequest(
+            f"{location!r} is not a folder: a file: URL must not have ? or #; if they belong to a name, "
+            "write them as %3F and %23, or give the path without file:"
+        )
+    if parts.netloc.lower() not in _HERE:  # the rest of it would be another folder of this one
+        raise InvalidRequest(
+            f"{location!r} is a folder of the machine {parts.netloc!r}, not of this one: write file:/// "
+            "before an absolute path, or give the path without file:"
+        )
+    return os.path.abspath(unquote(parts.path))
+
+
+def is_local(location: str) -> bool:
+    """Whether the location is a folder of this machine."""
+    return split_location(location).scheme in ("", "file")
+
+
+def split_location(location: str) -> SplitResult:
+    """The parts of a URL, or of a folder the path alone; refused if it is neither."""
+    if "\0" in location:
+        raise InvalidRequest(f"{location!r} is not a place: no store has a name with a zero in it")
+    try:
+        parts = urlsplit(location)
+    except ValueError as exc:
+        raise InvalidRequest(f"{location!r} is not a place: {exc}; write it as a path or a URL") from exc
+    is_url = parts.scheme == "file" or _SCHEME_ALONE.match(location) is not None
+    return parts if is_url else SplitResult("", "", location, "", "")
 
 
 def absolute(location: str) -> str:

@@ -11,7 +11,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from headgate.errors import InvalidRequest
 from headgate.storage import location_spelling
-from headgate.storage.locate import is_local, local_path
+from headgate.storage.location_spelling import is_local, local_path
 
 _PLAIN = "/=:@+,~!$&'()*;"
 """What a bucket URL may have as it is."""

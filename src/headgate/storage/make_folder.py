@@ -9,7 +9,7 @@ from typing import Protocol, runtime_checkable
 
 from headgate.errors import StorageUnavailable
 from headgate.storage.local import make_folders
-from headgate.storage.locate import is_local, local_path
+from headgate.storage.location_spelling import is_local, local_path
 from headgate.storage.store import Store
 
 

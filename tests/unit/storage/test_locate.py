@@ -8,7 +8,8 @@ import pytest
 import headgate
 from headgate.errors import InvalidRequest
 from headgate.spark.session import hadoop_paths
-from headgate.storage.locate import is_local, local_path, locate
+from headgate.storage.locate import locate
+from headgate.storage.location_spelling import is_local, local_path
 
 
 @pytest.mark.parametrize("mark", ["#", "?"])

@@ -13,7 +13,8 @@ import headgate
 from headgate.catalog import targets
 from headgate.catalog.database import postgresql, schema_upgrade
 from headgate.errors import InvalidRequest
-from headgate.storage.locate import is_local, local_path, locate
+from headgate.storage.locate import locate
+from headgate.storage.location_spelling import is_local, local_path
 from headgate.storage.store import Store
 from headgate.table.read import file_paths
 from tests.support.faulty_store import DictStore

@@ -19,7 +19,7 @@ from headgate.server.lakes import ServedLakes
 from headgate.server.operations import logs
 from headgate.server.run import ServerPlan
 from headgate.server.settings import LakeSettings, ServerSettings
-from headgate.storage.locate import local_path
+from headgate.storage.location_spelling import local_path
 
 
 def serve_lakes(

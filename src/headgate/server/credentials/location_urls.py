@@ -2,7 +2,7 @@
 
 from urllib.parse import quote
 
-from headgate.storage.locate import is_local, local_path
+from headgate.storage.location_spelling import is_local, local_path
 
 
 def location_url(location: str) -> str:

@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 from headgate.errors import NotAllowed
 from headgate.server.credentials.storage_access import StorageAccess
 from headgate.storage import location_spelling
-from headgate.storage.locate import is_local
+from headgate.storage.location_spelling import is_local
 
 REFUSED = "HEADGATE_LOCATION_NOT_VENDED"
 

@@ -29,7 +29,7 @@ from headgate.spark.jvm import call_sites
 from headgate.spark.parquet import parquet_options
 from headgate.spark.session import schema as spark_schema
 from headgate.storage import location_spelling
-from headgate.storage.locate import is_local
+from headgate.storage.location_spelling import is_local
 from headgate.storage.store import ObjectMeta, Store
 from headgate.table.location import TableLocation
 

@@ -29,7 +29,8 @@ from headgate.errors import AccessDenied, StorageError
 from headgate.spark.scan.scan_marks import ScanMark
 from headgate.spark.session import hadoop_paths
 from headgate.storage import nofollow, store_time
-from headgate.storage.locate import is_local, local_path, locate
+from headgate.storage.locate import locate
+from headgate.storage.location_spelling import is_local, local_path
 
 SETTING = "spark.headgate.scratch"
 _FOLDER = "_headgate/scans"

@@ -7,8 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from headgate.protocol import relative_paths
-from headgate.storage.locate import is_local, local_path
-from headgate.storage.location_spelling import hadoop_scheme
+from headgate.storage.location_spelling import hadoop_scheme, is_local, local_path
 
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _PLAIN = re.compile(r"[A-Za-z0-9_.~/=-]*")

@@ -26,7 +26,7 @@ from headgate.protocol.log.deletion_vectors import StoredVector
 from headgate.protocol.log.file_names import LogFileKind
 from headgate.storage import locations, parallel_reads
 from headgate.storage.local import LocalStore
-from headgate.storage.locate import is_local
+from headgate.storage.location_spelling import is_local
 from headgate.storage.store import ObjectMeta
 from headgate.table.committer import Frontier
 from headgate.table.opened_table import OpenedTable

@@ -5,8 +5,14 @@ import re
 from urllib.parse import quote, unquote, urlsplit
 
 from headgate.protocol import relative_paths
-from headgate.storage.locate import Locate, is_local, local_path, locate
-from headgate.storage.location_spelling import comparable, hadoop_path, relative_log_path
+from headgate.storage.locate import Locate, locate
+from headgate.storage.location_spelling import (
+    comparable,
+    hadoop_path,
+    is_local,
+    local_path,
+    relative_log_path,
+)
 from headgate.storage.store import Store
 
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")

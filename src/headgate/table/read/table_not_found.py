@@ -7,7 +7,7 @@ from pathlib import Path
 from headgate.errors import TableNotFound
 from headgate.protocol.log import file_names
 from headgate.spelling import did_you_mean
-from headgate.storage.locate import is_local, local_path
+from headgate.storage.location_spelling import is_local, local_path
 
 _MOST_NEIGHBOURS = 1_000
 
