@@ -15,10 +15,10 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from urllib.parse import unquote, urlsplit
 
 from headgate.clock import World
 from headgate.errors import HeadgateError, Retry
+from headgate.storage import location_spelling
 
 _LOG = logging.getLogger(__name__)
 
@@ -56,15 +56,8 @@ CredentialSource = Callable[[], tuple[VendedCredential, ...]]
 
 def covering(credentials: tuple[VendedCredential, ...], location: str) -> VendedCredential | None:
     """The credential for a place: of those that cover it the one with the longest prefix."""
-    found = [each for each in credentials if _spelled(location).startswith(_spelled(each.prefix))]
-    return max(found, key=lambda each: len(_spelled(each.prefix)), default=None)
-
-
-def _spelled(location: str) -> str:
-    """A bucket URL as it is compared, with a slash at its end: ``s3://b/t`` must not cover ``s3://b/t2``."""
-    parts = urlsplit(location)
-    scheme = "s3" if parts.scheme == "s3a" else parts.scheme
-    return f"{scheme}://{parts.netloc}{unquote(parts.path).rstrip('/')}/"
+    found = [each for each in credentials if location_spelling.covers(each.prefix, location)]
+    return max(found, key=lambda each: len(location_spelling.as_prefix(each.prefix)), default=None)
 
 
 @dataclass(frozen=True, slots=True)

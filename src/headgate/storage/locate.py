@@ -23,8 +23,8 @@ if TYPE_CHECKING:  # obstore has it for type checkers alone
 
 Locate = Callable[[str], Store]
 
-_REMOTE = {"s3": "s3", "s3a": "s3", "gs": "gs", "az": "az", "abfs": "abfs", "abfss": "abfss"}
-"""The schemes of stores that are known, and what obstore calls each."""
+_REMOTE = frozenset({"s3", "s3a", "gs", "az", "abfs", "abfss"})
+"""The schemes of stores that are known."""
 
 # Shorter than obstore's three minutes, because a commit asks up to ``max_unanswered`` times.
 _PATIENT: "RetryConfig" = {"max_retries": 10, "retry_timeout": timedelta(seconds=30)}
@@ -51,7 +51,7 @@ def locate(location: str, vended: CredentialSource | None = None) -> Store:
             f"{location!r} is not a place: a bucket URL must not have ? or #; if they belong to a name, "
             "write them as %3F and %23"
         )
-    url = _REMOTE[scheme] + location.removeprefix(scheme)
+    url = location_spelling.store_scheme(scheme) + location.removeprefix(scheme)
     if vended is not None and any(each.config for each in vended()):
         return _vended(VendedPlace(url, vended))
     return _remote(url)

@@ -85,6 +85,21 @@ def comparable(location: str) -> str:
     return f"{store_scheme(parts.scheme)}://{parts.netloc}{unquote(parts.path)}".rstrip("/")
 
 
+def covers(prefix: str, location: str) -> bool:
+    """Whether a place is ``prefix`` or lies below it; ``s3://b/lake2`` does not lie below ``s3://b/lake``."""
+    return as_prefix(location).startswith(as_prefix(prefix))
+
+
+def as_prefix(location: str) -> str:
+    """How ``comparable`` spells all that lies in a place: with a slash at its end."""
+    return comparable(location) + "/"
+
+
+def location_url(location: str) -> str:
+    """A place as every client can read it: a URL without a slash at its end."""
+    return f"file://{quote(local_path(location))}" if is_local(location) else location.rstrip("/")
+
+
 def comparable_text(path: str) -> str:
     """The same for an absolute path of a log, as text alone: it is not looked up where it would lead."""
     if path.startswith("file:"):

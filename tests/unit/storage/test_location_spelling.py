@@ -45,3 +45,30 @@ def test_a_path_of_a_log_is_compared_as_text(path: str, same: str) -> None:
 def test_hadoop_and_stores_differ_about_s3_alone() -> None:
     assert [location_spelling.store_scheme(name) for name in ("s3a", "s3", "gs")] == ["s3", "s3", "gs"]
     assert [location_spelling.hadoop_scheme(name) for name in ("s3a", "s3", "gs")] == ["s3a", "s3a", "gs"]
+
+
+@pytest.mark.parametrize(
+    ("prefix", "location", "covered"),
+    [
+        ("s3://b/lake", "s3a://b/lake/", True),
+        ("s3://b/lake/", "s3://b/lake/t%20x", True),
+        ("s3://b/lake", "s3://b/lake2", False),
+        ("s3://b/lake/t", "s3://b/lake", False),
+        ("gs://b/lake", "s3://b/lake/t", False),
+        ("/data", "file:///data/t", True),
+    ],
+)
+def test_a_place_covers_what_lies_below_it(prefix: str, location: str, covered: bool) -> None:
+    assert location_spelling.covers(prefix, location) is covered
+
+
+@pytest.mark.parametrize(
+    ("location", "url"),
+    [
+        ("/data/a b/", "file:///data/a%20b"),
+        ("file:///data/a%20b", "file:///data/a%20b"),
+        ("s3://b/t/", "s3://b/t"),
+    ],
+)
+def test_a_place_is_a_url_on_the_wire(location: str, url: str) -> None:
+    assert location_spelling.location_url(location) == url

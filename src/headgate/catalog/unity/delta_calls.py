@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
-from urllib.parse import quote
 
 import msgspec
 
@@ -106,7 +105,7 @@ class DeltaCalls:
         metadata = first.metadata
         asked = CreateTableRequest(
             name=name.table,
-            location=wire_location(staging.location),
+            location=location_spelling.location_url(staging.location),
             table_type=MANAGED,
             comment=metadata.description,
             columns=delta_columns.columns_to_wire(schema_json.parse(metadata.schema_string)),
@@ -177,12 +176,6 @@ def decoded(answer: UnityAnswer, kind: type[Body], asked: str) -> Body:
             f"{asked}: the server's answer is not one of this API ({exc}); is there a Unity Catalog server "
             "at this address?"
         ) from exc
-
-
-def wire_location(location: str) -> str:
-    """A place as the API spells it: a full URL without a slash at its end."""
-    place = location_spelling.without_slash(location)
-    return f"file://{quote(place)}" if place.startswith("/") else place
 
 
 def table_state(name: TableName, found: StateAnswer) -> UnityTableState:

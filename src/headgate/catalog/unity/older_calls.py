@@ -16,7 +16,7 @@ from headgate.catalog.ports.commits import (
     txn_id_from_file_name,
 )
 from headgate.catalog.ports.directory import StagingTable, TableEntry, TableName
-from headgate.catalog.unity.delta_calls import BASE, build_tail, decoded, wire_location
+from headgate.catalog.unity.delta_calls import BASE, build_tail, decoded
 from headgate.catalog.unity.http_calls import Answered, UnityServer, segment
 from headgate.catalog.unity.table_api import StagedTable, UnityProposal, UnityTableState
 from headgate.catalog.wire.unity_api import (
@@ -93,7 +93,7 @@ class OlderCalls:
             table_type="MANAGED",
             data_source_format="DELTA",
             columns=unity_columns(first.metadata),
-            storage_location=wire_location(staging.location),
+            storage_location=location_spelling.location_url(staging.location),
             comment=first.metadata.description,
             properties=dict(first.metadata.configuration),
         )
@@ -129,7 +129,9 @@ class OlderCalls:
 
     def _page(self, table: TableEntry, start: int) -> tuple[int, tuple[UnityCommit, ...]]:
         asked = AskUnityCommits(
-            table_id=table.table_id, table_uri=wire_location(table.location), start_version=start
+            table_id=table.table_id,
+            table_uri=location_spelling.location_url(table.location),
+            start_version=start,
         )
         answer = self.server.send_safely("GET", COMMITS, msgspec.json.encode(asked))
         found = decoded(answer, UnityCommits, f"the commits of {table.name}")
@@ -211,7 +213,7 @@ def _asked(
 ) -> ProposeUnityCommit:
     return ProposeUnityCommit(
         table_id=table.table_id,
-        table_uri=wire_location(table.location),
+        table_uri=location_spelling.location_url(table.location),
         commit_info=commit_info,
         latest_backfilled_version=latest_backfilled_version,
         metadata=metadata,

@@ -4,7 +4,6 @@ A route takes the table's location from the catalog, never from the request, and
 catalog authorises the caller, the vendor checks the location against its rows, and only then it mints.
 """
 
-from headgate.server.credentials.location_urls import location_url
 from headgate.server.credentials.storage_access import (
     AzureDelegation,
     GcsDownscoping,
@@ -33,7 +32,6 @@ __all__ = [
     "S3StaticKeys",
     "Secret",
     "StorageAccess",
-    "location_url",
     "parse_operation",
     "read_stores",
     "to_wire",

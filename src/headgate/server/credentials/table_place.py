@@ -63,17 +63,8 @@ def _is_unsafe(segment: str) -> bool:
 
 def choose_row(rows: Iterable[StorageAccess], location: str) -> StorageAccess | None:
     """The row for a place: of those whose prefix it lies under, the longest."""
-    under = [row for row in rows if is_under(location, row.prefix)]
-    return max(under, key=lambda row: len(_spelled(row.prefix)), default=None)
-
-
-def is_under(location: str, prefix: str) -> bool:
-    """Whether a place is a prefix or lies below it; ``s3://b/lake2`` is not below ``s3://b/lake``."""
-    return _spelled(location).startswith(_spelled(prefix))
-
-
-def _spelled(location: str) -> str:
-    return location_spelling.comparable(location).rstrip("/") + "/"
+    under = [row for row in rows if location_spelling.covers(row.prefix, location)]
+    return max(under, key=lambda row: len(location_spelling.as_prefix(row.prefix)), default=None)
 
 
 def is_folder(location: str) -> bool:

@@ -10,7 +10,6 @@ from typing_extensions import override
 
 from headgate.clock import SystemWorld, World
 from headgate.server.credentials import azure_sas, gcs_tokens, s3_keys
-from headgate.server.credentials.location_urls import location_url
 from headgate.server.credentials.storage_access import (
     Access,
     AzureDelegation,
@@ -28,6 +27,7 @@ from headgate.server.credentials.table_place import (
     parse_place,
 )
 from headgate.storage.credentials import NO_EXPIRY_MS, StorageOperation, VendedCredential
+from headgate.storage.location_spelling import location_url
 
 Mint = Callable[[Access, TablePlace, StorageOperation, World], tuple[Mapping[str, str], int]]
 """The configuration for clients, and when it ends."""

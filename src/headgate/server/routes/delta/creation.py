@@ -21,11 +21,12 @@ from headgate.errors import CorruptLog, HeadgateError, InvalidRequest, TableNotF
 from headgate.protocol import property_values, table_features
 from headgate.protocol.actions import Version
 from headgate.protocol.log import codec, file_names
-from headgate.server.credentials import location_url, to_wire, vend_for_staging
+from headgate.server.credentials import to_wire, vend_for_staging
 from headgate.server.routes.delta import agreement, proposals, visible_table
 from headgate.server.routes.delta.session import DeltaSession
 from headgate.storage import location_spelling, make_folder
 from headgate.storage.locate import locate
+from headgate.storage.location_spelling import location_url
 
 _READ_TOO = (table_features.CATALOG_MANAGED, table_features.VACUUM_PROTOCOL_CHECK)
 REQUIRED_PROTOCOL = ProtocolBody(

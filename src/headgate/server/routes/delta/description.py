@@ -20,7 +20,7 @@ from headgate.catalog.wire.delta_api import TableMetadata
 from headgate.protocol.actions import DomainMetadata, EpochMillis, Version
 from headgate.protocol.metadata import table_properties
 from headgate.protocol.schema import json as schema_json
-from headgate.server.credentials import location_url
+from headgate.storage.location_spelling import location_url
 
 CLUSTERING, ROW_TRACKING = "delta.clustering", "delta.rowTracking"
 _CLUSTERING_COLUMNS = ("clusteringColumns", "delta.clusteringColumns")

@@ -12,10 +12,10 @@ from headgate.catalog.ports.directory import ExternalTable
 from headgate.catalog.wire.unity_api import UnityTable
 from headgate.catalog.wire.unity_columns import unity_columns
 from headgate.errors import HeadgateError
-from headgate.server.credentials import location_url
 from headgate.server.lakes import ServedLake
 from headgate.server.routes.unity.shown_table import protocol_properties
 from headgate.storage.locate import locate
+from headgate.storage.location_spelling import location_url
 from headgate.table.commit.background import PostCommitScheduler
 from headgate.table.commit.filesystem import FilesystemCommitter
 from headgate.table.opened_table import OpenedTable

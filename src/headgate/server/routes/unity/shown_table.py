@@ -7,8 +7,8 @@ from headgate.catalog.ports.directory import TableEntry
 from headgate.catalog.wire.unity_api import UnityTable
 from headgate.catalog.wire.unity_columns import unity_columns
 from headgate.server.caller import Caller
-from headgate.server.credentials import location_url
 from headgate.server.lakes import ServedLake
+from headgate.storage.location_spelling import location_url
 
 
 def show_table(lake: ServedLake, caller: Caller, entry: TableEntry, tail: Tail) -> UnityTable:

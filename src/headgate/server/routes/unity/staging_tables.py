@@ -8,8 +8,8 @@ from headgate.catalog.ports.directory import TableName
 from headgate.catalog.wire.unity_api import CreateUnityStagingTable, UnityStagingTable
 from headgate.protocol.log import file_names
 from headgate.server.caller import Caller
-from headgate.server.credentials import location_url
 from headgate.server.lakes import ServedLakes
+from headgate.storage.location_spelling import location_url
 from headgate.storage.make_folder import make_folder
 
 
