@@ -24,41 +24,26 @@ from headgate.catalog.wire.delta_api import (
     SetTableComment,
     Updates,
 )
+from headgate.catalog.wire.derived_properties import is_derived
 from headgate.protocol.actions import Commit, DomainMetadata, Metadata
+from headgate.protocol.domains.lifecycle import CLUSTERING_DOMAIN
+from headgate.protocol.domains.rules import ROW_TRACKING_DOMAIN
 from headgate.protocol.schema import json as schema_json
 
 Domain = TypeVar("Domain", ClusteringDomain, RowTrackingDomain)
 
-CLUSTERING, ROW_TRACKING = "delta.clustering", "delta.rowTracking"
-_DERIVED = frozenset(
-    {
-        "clusteringColumns",
-        "delta.clusteringColumns",
-        "delta.lastCommitTimestamp",
-        "delta.lastUpdateVersion",
-        "delta.minReaderVersion",
-        "delta.minWriterVersion",
-        "delta.rowTracking.rowIdHighWaterMark",
-    }
-)
-_FEATURE = "delta.feature."
-
 
 def own_properties(properties: Mapping[str, str]) -> dict[str, str]:
     """The properties that are a table's own: a server adds some, which are never sent back."""
-    return {
-        key: value
-        for key, value in properties.items()
-        if key not in _DERIVED and not key.startswith(_FEATURE)
-    }
+    return {key: value for key, value in properties.items() if not is_derived(key)}
 
 
 def domains_body(domains: tuple[DomainMetadata, ...]) -> DomainsBody | None:
     """The two domains that the API knows; the server need not hear of others, which are in the log."""
     live = {each.domain: each.configuration for each in domains if not each.removed}
     found = DomainsBody(
-        clustering=_parsed(live.get(CLUSTERING), ClusteringDomain),
-        row_tracking=_parsed(live.get(ROW_TRACKING), RowTrackingDomain),
+        clustering=_parsed(live.get(CLUSTERING_DOMAIN), ClusteringDomain),
+        row_tracking=_parsed(live.get(ROW_TRACKING_DOMAIN), RowTrackingDomain),
     )
     return found if found.clustering is not None or found.row_tracking is not None else None
 
@@ -80,7 +65,9 @@ def updates_of(commit: Commit, before: Mapping[str, str]) -> Iterator[Updates]:
     if written is not None:
         yield SetDomainMetadata(updates=written)
     removed = tuple(
-        each.domain for each in commit.domains if each.removed and each.domain in (CLUSTERING, ROW_TRACKING)
+        each.domain
+        for each in commit.domains
+        if each.removed and each.domain in (CLUSTERING_DOMAIN, ROW_TRACKING_DOMAIN)
     )
     if removed:
         yield RemoveDomainMetadata(domains=removed)

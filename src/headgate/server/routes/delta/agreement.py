@@ -26,6 +26,7 @@ from headgate.catalog.wire.delta_api import (
     SetTableComment,
     Updates,
 )
+from headgate.catalog.wire.derived_properties import is_derived
 from headgate.errors import InvalidRequest
 from headgate.protocol.actions import Commit, Protocol
 from headgate.protocol.domains import rules
@@ -117,7 +118,7 @@ def _contradiction(update: Updates, after: TableState) -> str | None:
 def _property_problem(wanted: Iterable[tuple[str, str]], after: TableState) -> str | None:
     known = after.metadata.configuration
     for name, value in wanted:
-        if name != UUID_PROPERTY and not description.is_derived(name) and known.get(name) != value:
+        if name != UUID_PROPERTY and not is_derived(name) and known.get(name) != value:
             return f"the property {name!r} is {known.get(name)!r} in the log, and not {value!r}"
     return None
 

@@ -15,34 +15,17 @@ import msgspec
 from headgate.catalog.ports.commits import TableId, TableState
 from headgate.catalog.ports.directory import TableEntry
 from headgate.catalog.ports.serving import ReaderCatalog
-from headgate.catalog.wire import delta_api, delta_columns
+from headgate.catalog.wire import delta_api, delta_columns, derived_properties
 from headgate.catalog.wire.delta_api import TableMetadata
 from headgate.protocol.actions import DomainMetadata, EpochMillis, Version
+from headgate.protocol.domains.lifecycle import CLUSTERING_DOMAIN
+from headgate.protocol.domains.rules import ROW_TRACKING_DOMAIN
 from headgate.protocol.metadata import table_properties
 from headgate.protocol.schema import json as schema_json
 from headgate.storage.location_spelling import location_url
 
-CLUSTERING, ROW_TRACKING = "delta.clustering", "delta.rowTracking"
-_CLUSTERING_COLUMNS = ("clusteringColumns", "delta.clusteringColumns")
-_ROW_ID_HIGH_WATER_MARK = "delta.rowTracking.rowIdHighWaterMark"
-_LAST_UPDATE, _LAST_COMMIT = "delta.lastUpdateVersion", "delta.lastCommitTimestamp"
-_DERIVED = frozenset(
-    {
-        table_properties.MIN_READER,
-        table_properties.MIN_WRITER,
-        *_CLUSTERING_COLUMNS,
-        _ROW_ID_HIGH_WATER_MARK,
-        _LAST_UPDATE,
-        _LAST_COMMIT,
-    }
-)
 _MOST_REMEMBERED = 10_000
 Domain = TypeVar("Domain")
-
-
-def is_derived(name: str) -> bool:
-    """Whether a property is one that a server derives, and clients do not write."""
-    return name in _DERIVED or name.startswith(delta_api.FEATURE_PREFIX)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,20 +92,20 @@ def metadata_etag(table_id: TableId, state: TableState) -> str:
         reader_features=tuple(sorted(state.protocol.reader_features or ())),
         writer_features=tuple(sorted(state.protocol.writer_features or ())),
     )
-    domains = {name: text for name, text in _configurations(state).items() if name != ROW_TRACKING}
+    domains = {name: text for name, text in _configurations(state).items() if name != ROW_TRACKING_DOMAIN}
     what = msgspec.json.encode((table_id, protocol, state.metadata, domains), order="deterministic")
     return hashlib.sha256(what).hexdigest()[:32]
 
 
 def clustering_columns(domains: Mapping[str, DomainMetadata]) -> tuple[tuple[str, ...], ...] | None:
     """The columns by which a table is clustered, as its log keeps them."""
-    found = _decoded(domains.get(CLUSTERING), delta_api.ClusteringDomain)
+    found = _decoded(domains.get(CLUSTERING_DOMAIN), delta_api.ClusteringDomain)
     return None if found is None else found.clustering_columns
 
 
 def row_id_high_water_mark(domains: Mapping[str, DomainMetadata]) -> int | None:
     """The highest row id that was given."""
-    found = _decoded(domains.get(ROW_TRACKING), delta_api.RowTrackingDomain)
+    found = _decoded(domains.get(ROW_TRACKING_DOMAIN), delta_api.RowTrackingDomain)
     return None if found is None else found.row_id_high_water_mark
 
 
@@ -151,9 +134,12 @@ def _properties(table_id: TableId, state: TableState, changed: LastChange | None
     }
     if columns := clustering_columns(domains):
         text = msgspec.json.encode(columns).decode()
-        found |= dict.fromkeys(_CLUSTERING_COLUMNS, text)
+        found |= dict.fromkeys(derived_properties.CLUSTERING_COLUMNS, text)
     if (mark := row_id_high_water_mark(domains)) is not None:
-        found[_ROW_ID_HIGH_WATER_MARK] = str(mark)
+        found[derived_properties.ROW_ID_HIGH_WATER_MARK] = str(mark)
     if changed is not None:
-        found |= {_LAST_UPDATE: str(changed.version), _LAST_COMMIT: str(changed.moment)}
+        found |= {
+            derived_properties.LAST_UPDATE: str(changed.version),
+            derived_properties.LAST_COMMIT: str(changed.moment),
+        }
     return found

@@ -22,9 +22,10 @@ from headgate.catalog.wire.delta_api import (
     UpdateSnapshotVersion,
 )
 from headgate.errors import InvalidRequest
+from headgate.protocol.domains.lifecycle import CLUSTERING_DOMAIN
+from headgate.protocol.domains.rules import ROW_TRACKING_DOMAIN
 from headgate.server.delta_api import DeltaApiSettings
 from headgate.server.routes.delta.conflicts import RequirementNotMet
-from headgate.server.routes.delta.description import CLUSTERING, ROW_TRACKING
 
 Part = TypeVar("Part", bound=DeltaApiBody)
 
@@ -97,7 +98,10 @@ def _check_overlap(updates: Sequence[Updates]) -> None:
     names = set() if setting is None else set(setting.updates)
     both = names & set(() if removing is None else removing.removals)
     if writing is not None and forgetting is not None:
-        given = {CLUSTERING: writing.updates.clustering, ROW_TRACKING: writing.updates.row_tracking}
+        given = {
+            CLUSTERING_DOMAIN: writing.updates.clustering,
+            ROW_TRACKING_DOMAIN: writing.updates.row_tracking,
+        }
         both |= {name for name in forgetting.domains if given.get(name) is not None}
     if both:
         raise InvalidRequest(f"{min(both)!r} is set and removed by one request: leave out one of the two")
