@@ -122,7 +122,7 @@ def test_history_as_json_has_deltas_names_and_a_limit(lake: Path) -> None:
 def test_show_tells_columns_protocol_and_place(lake: Path) -> None:
     text = run("show", "sales.orders", "--lake", lake).stdout
 
-    for part in ("sales.orders", "catalogManaged", "delta.enableInCommitTimestamps=true", "writer", "long"):
+    for part in ("sales.orders", "catalogManaged", "delta.enableInCommitTimestamps=true", "writer", "BIGINT"):
         assert part in text
     assert "up to version 0; the catalog holds 1 inline and 1 staged commit\n" in text
     assert str(lake) in text
@@ -132,7 +132,7 @@ def test_show_as_json_is_complete(lake: Path) -> None:
     shown = answer("show", "sales.orders", "--lake", lake)
 
     assert shown["table"]["numRows"] == 5
-    assert shown["columns"][0] == {"name": "id", "type": "long", "nullable": True, "comment": None}
+    assert shown["columns"][0] == {"name": "id", "type": "BIGINT", "nullable": True, "comment": None}
     assert (shown["minReaderVersion"], shown["minWriterVersion"]) == (3, 7)
     assert "inCommitTimestamp" in shown["tableFeatures"]
     assert shown["sample"] is None

@@ -14,8 +14,8 @@ from headgate.cli.folder import OpenedLake
 from headgate.errors import CorruptLog, StorageError, UserError
 from headgate.progress import reporting
 from headgate.protocol.actions import Protocol
+from headgate.protocol.metadata import type_ddl
 from headgate.protocol.schema import json as schema_json
-from headgate.protocol.schema.types import describe_type
 from headgate.protocol.stats import file_stats
 from headgate.table.read.history import HistoryEntry
 from headgate.table.read.snapshot import Snapshot
@@ -139,7 +139,7 @@ def _columns(schema_string: str) -> tuple[ColumnSummary, ...]:
     return tuple(
         ColumnSummary(
             name=column.name,
-            type=describe_type(column.type),
+            type=type_ddl.sql_text(column.type),
             nullable=column.nullable,
             comment=column.metadata.get("comment"),
         )

@@ -85,7 +85,9 @@ def test_a_lake_shows_its_schemas_and_tables(lake: Lake) -> None:
 def test_a_table_shows_what_it_is(lake: Lake) -> None:
     orders, stock = lake["sales.orders"]._repr_html_(), lake["sales.stock"]._repr_html_()
 
-    assert all(word in orders for word in ("version", "partitioned by", "acme.loaded=7", "long", "2", SHOWN))
+    assert all(
+        word in orders for word in ("version", "partitioned by", "acme.loaded=7", "BIGINT", "2", SHOWN)
+    )
     assert "<script>" not in orders
     assert "clustered by" in stock
     assert "sku" in stock

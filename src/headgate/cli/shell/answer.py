@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql.pandas.types import from_arrow_type
 
+from headgate.arrow import json_values
 from headgate.cli.shell import values
 
 _TEXTS = (("plan",), ("createtab_stmt",))
@@ -56,7 +57,8 @@ class StatementAnswer:
         """The rows as JSON has them, each by the names of the columns."""
         names = self.unique_names
         return [
-            dict(zip(names, map(values.plain_value, row, self._kinds), strict=True)) for row in self._values()
+            dict(zip(names, map(json_values.json_value, row, self._kinds), strict=True))
+            for row in self._values()
         ]
 
     def is_right(self, index: int) -> bool:

@@ -16,8 +16,8 @@ from typing import Any, Literal
 import msgspec
 from pyspark.sql import SparkSession
 
+from headgate.arrow import json_values
 from headgate.arrow.read.stream_rows import stream_rows
-from headgate.cli.shell import values
 from headgate.cli.shell.engine import collect_answer
 from headgate.lake.table import Table
 from headgate.table.stream.admission import ReadLimits
@@ -68,7 +68,7 @@ class RowFollower:
             kinds = [field.type for field in rows.schema]
             for row in rows.to_pylist():
                 plain = {
-                    name: values.plain_value(value, kind)
+                    name: json_values.json_value(value, kind)
                     for (name, value), kind in zip(row.items(), kinds, strict=True)
                 }
                 yield RowLine(version=version, change="insert", row=plain)

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from headgate.cli.json_scalars import json_scalar
+from headgate.arrow.json_values import json_scalar
 from headgate.errors import UnsupportedFeature
 from headgate.lake.table import Table
 from headgate.protocol.actions import Metadata

@@ -7,8 +7,9 @@ from headgate.calls.summary import Grid, Summary
 from headgate.protocol.actions import Metadata
 from headgate.protocol.domains import lifecycle
 from headgate.protocol.features import clustering
+from headgate.protocol.metadata import type_ddl
 from headgate.protocol.schema import json as schema_json
-from headgate.protocol.schema.types import Field, describe_type
+from headgate.protocol.schema.types import Field
 from headgate.protocol.stats import file_stats
 from headgate.table.opened_table import OpenedTable
 from headgate.table.read.live_files import LiveFiles
@@ -70,4 +71,4 @@ def _column_grid(metadata: Metadata) -> Grid:
 
 def _column_row(field: Field) -> tuple[str, ...]:
     comment = field.metadata.get("comment") or ""
-    return (field.name, describe_type(field.type), "yes" if field.nullable else "no", str(comment))
+    return (field.name, type_ddl.sql_text(field.type), "yes" if field.nullable else "no", str(comment))

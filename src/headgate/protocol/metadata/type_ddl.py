@@ -75,6 +75,20 @@ def type_text(data_type: DataType) -> str:
             return f"struct<{','.join(inside)}>"
 
 
+def sql_text(data_type: DataType) -> str:
+    """The same as somebody writes it in a statement, ``MAP<STRING, DECIMAL(10,2)>``."""
+    match data_type:
+        case Array(element, _):
+            return f"ARRAY<{sql_text(element)}>"
+        case Map(key, value, _):
+            return f"MAP<{sql_text(key)}, {sql_text(value)}>"
+        case Struct(fields):
+            inside = (f"{column_path.sql_name(part.name)}: {sql_text(part.type)}" for part in fields)
+            return f"STRUCT<{', '.join(inside)}>"
+        case _:
+            return type_text(data_type).upper()
+
+
 @dataclass(frozen=True, slots=True)
 class DdlToken:
     """A piece of the text, and where it begins."""
