@@ -308,7 +308,7 @@ def test_a_write_is_confirmed_in_the_browser_and_then_done(console: ConsoleServe
 def test_a_commit_is_tried_in_the_browser_and_none_is_made(console: ConsoleServer, signed_in: Opened) -> None:
     watched = signed_in(width=390)
     page = watched.visit(f"{console.url}/console/lakes/main/tables/sales.stock/versions/1")
-    page.get_by_role("link", name="Try it again").click()
+    page.get_by_role("link", name="Try these actions as a new commit").click()
     page.get_by_label("On behalf of").fill("bob")
     page.get_by_role("button", name="Try it").click()
     page.get_by_role("heading", name="privileges").wait_for()

@@ -8,6 +8,7 @@ stays as it is: the catalog has words of its own for it.
 """
 
 import json
+from dataclasses import dataclass
 from typing import Any
 
 from headgate.catalog.ports.commits import InlineCommit, Proposal, TableId, Tail
@@ -18,9 +19,18 @@ from headgate.protocol.actions import TxnId, Version
 LONGEST_TEXT = 64 * 1024
 
 
-def rehearsed_proposal(text: str, table_id: TableId, tail: Tail, world: World) -> Proposal:
+@dataclass(frozen=True, slots=True)
+class RehearsedCommit:
+    """What is rehearsed, and for each of its lines the one of the text, None for one that was put there."""
+
+    proposal: Proposal
+    lines: tuple[int | None, ...]
+
+
+def rehearsed_commit(text: str, table_id: TableId, tail: Tail, world: World) -> RehearsedCommit:
     """The proposal to make the actions of a text the next version of a table."""
-    lines = [line for line in text.splitlines() if line.strip()]
+    numbered = [(at, line) for at, line in enumerate(text.splitlines(), 1) if line.strip()]
+    lines = [line for _, line in numbered]
     if not lines:
         raise InvalidRequest("there is no commit to rehearse: write its actions, one a line")
     stamp = max(world.now_ms(), (tail.latest_timestamp or 0) + 1)
@@ -30,9 +40,11 @@ def rehearsed_proposal(text: str, table_id: TableId, tail: Tail, world: World) -
     stamped = {"operation": "REHEARSAL", **said, "inCommitTimestamp": stamp, "txnId": txn_id}
     rest = lines if info is None else lines[1:]
     content = "\n".join([json.dumps({"commitInfo": stamped}), *rest])
-    return Proposal(
+    proposal = Proposal(
         table_id, Version(tail.latest + 1), TxnId(txn_id), InlineCommit(content.encode("utf-8", "replace"))
     )
+    places = [at for at, _ in numbered]
+    return RehearsedCommit(proposal, (None, *places) if info is None else tuple(places))
 
 
 def _commit_info(line: str) -> dict[str, Any] | None:

@@ -18,11 +18,14 @@ from headgate import errors
 from headgate.redaction import redact
 from headgate.server.console import rendering
 from headgate.server.console.security_headers import NOT_KEPT, SECURITY_HEADERS
+from headgate.server.console.session import COOKIE
 from headgate.server.error_answers import HEADERS_BY_STATUS, Answers, answer_status
 from headgate.server.request_record import current_request_id
 
 CONSOLE = "/console"
 SIGN_IN = f"{CONSOLE}/sign-in"
+ENDED = "ended"
+"""Says in the address of the sign-in that there was a session."""
 _LOG = logging.getLogger(__name__)
 _NOT_FOUND = (errors.LakeNotFound, errors.SchemaNotFound, errors.TableNotFound, errors.VersionNotFound)
 _NO_LAKE = "No lake of this name is here, or it is not shown to you."
@@ -108,8 +111,12 @@ def is_of_console(path: str) -> bool:
 
 
 def _to_sign_in(request: Request[Any, Any, Any]) -> Response[Any]:
-    asked = request.url.path if request.method == "GET" else "/"
-    address = SIGN_IN if asked == "/" else f"{SIGN_IN}?next={quote(asked)}"
+    query = request.scope["query_string"].decode("ascii", "replace")
+    asked = request.scope["path"] + (f"?{query}" if query else "") if request.method == "GET" else "/"
+    said = [] if asked == "/" else [f"next={quote(asked)}"]
+    if any(name.endswith(COOKIE) for name in request.cookies):
+        said.append(f"{ENDED}=yes")
+    address = "?".join([SIGN_IN, "&".join(said)]) if said else SIGN_IN
     if request.headers.get("hx-request"):
         return Response("", status_code=200, media_type=MediaType.HTML, headers={"hx-redirect": address})
     return Redirect(address, status_code=303)

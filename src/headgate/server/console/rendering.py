@@ -46,6 +46,7 @@ def _environment() -> Environment:
         "size": formats.size,
         "moment": formats.moment,
         "ago": formats.ago,
+        "iso": formats.iso,
         "duration": formats.duration,
         "plot": _plot_data,
         "segment": lambda text: quote(str(text), safe=""),

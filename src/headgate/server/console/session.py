@@ -24,6 +24,8 @@ from headgate.server.auth.code_flow import PendingSignIn
 from headgate.server.exposure import has_tls
 from headgate.server.settings import ServerSettings
 
+COOKIE = "headgate_console"
+"""What the cookie of a session is called, after a prefix under TLS."""
 SESSION_SECONDS = 12 * 60 * 60
 PENDING_SECONDS = 10 * 60
 """How long one may take at the page of an issuer."""
@@ -62,7 +64,7 @@ class SessionSeal:
     def __init__(self, key: bytes, settings: ServerSettings) -> None:
         self._key = OctKey.import_key(key)
         self.is_secure = has_tls(settings) or settings.behind_proxy
-        self.cookie_name = "__Host-headgate_console" if self.is_secure else "headgate_console"
+        self.cookie_name = f"__Host-{COOKIE}" if self.is_secure else COOKIE
         self.pending_name = f"{self.cookie_name}_sign_in"
 
     def cookie(self, session: ConsoleSession) -> Cookie:

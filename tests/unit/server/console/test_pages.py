@@ -192,6 +192,48 @@ def test_a_commit_is_tried_on_the_rules_and_none_is_made(console: ConsoleServer,
     assert (console.catalog.tail(entry.table_id).latest, console.catalog.events.newest()) == (latest, events)
 
 
+def test_lines_are_numbered_as_they_were_pasted(visitor: Visitor) -> None:
+    owner, add = visitor("owner"), json.dumps({"add": msgspec.to_builtins(named_file("a.parquet"))})
+    info = json.dumps({"commitInfo": {"operation": "WRITE"}})
+
+    assert "(line 2, " in tried(owner, actions=f"{add}\nno json")
+    assert "(line 4, " in tried(owner, actions=f"\n{info}\n\nno json")
+    assert "(line 1, " in tried(owner, actions="no json")
+
+
+def test_events_are_of_a_kind_that_there_is(visitor: Visitor) -> None:
+    owner = visitor("owner")
+
+    refused = owner.get(f"{LAKE}/events?kind=nonsense")
+    assert refused.status == 400 and "is no kind of event" in refused.body.decode()
+    text = owner.get(f"{LAKE}/events?kind=refusal").body.decode()
+    assert "<bdi>bob</bdi>" in text and "Schemas, grants, groups and tokens are no events" in text
+
+
+def test_what_a_server_counts_says_since_when(visitor: Visitor) -> None:
+    text = visitor("owner").get(LAKE).body.decode()
+
+    assert "Refused since this server started" in text and "Races lost since this server started" in text
+    assert re.search(r'<time datetime="\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"', text)
+
+
+def test_a_version_names_its_writers_transaction_and_its_group(visitor: Visitor) -> None:
+    owner = visitor("owner")
+    text = owner.get(f"{TABLE}/versions/8").body.decode()
+    group = re.findall(rf'href="{LAKE}/transactions#(group-[^"]+)"', text)
+
+    assert "<dt>Transaction id of the writer</dt>" in text and len(group) == 1
+    assert f'id="{group[0]}"' in owner.get(f"{LAKE}/transactions").body.decode()
+    assert "none: it adds and removes no files" in owner.get(f"{TABLE}/versions/7").body.decode()
+
+
+def test_the_foot_of_a_page_speaks_of_what_is_on_it(visitor: Visitor) -> None:
+    owner = visitor("owner")
+
+    assert "the commits of these lakes" in owner.get("/").body.decode()
+    assert "the commits of this lake" in owner.get(LAKE).body.decode()
+
+
 def test_a_version_can_be_tried_again_as_somebody_else(visitor: Visitor) -> None:
     owner = visitor("owner")
     page = owner.get(f"{LAKE}/rules?table=sales.stock&version=1").body.decode()
@@ -227,5 +269,5 @@ def test_a_clustered_table_shows_how_well_it_is(console: ConsoleServer, visitor:
             table.append([{"id": first, "day": None}, {"id": first + 5, "day": None}])
     text = visitor("owner").part(f"{LAKE}/tables/sales.clustered/files").body.decode()
 
-    assert "Files by how many share their first value of id" in text
+    assert "Files by their clustering depth on id" in text
     assert "On average 1.3" in text

@@ -79,6 +79,24 @@ def test_who_has_no_session_is_sent_to_sign_in_and_then_back(console: ConsoleSer
     )
 
 
+def test_who_signs_in_comes_back_with_what_was_asked(console: ConsoleServer) -> None:
+    client, path = ConsoleClient(console.url), "/console/lakes/main/tables?q=a//b&number=1"
+
+    asked = client.get(path).headers["location"]
+    assert asked == "/console/sign-in?next=/console/lakes/main/tables%3Fq%3Da//b%26number%3D1"
+    assert "has ended" not in client.get(asked).body.decode()
+    assert client.sign_in(ADMIN, path).headers["location"] == path
+
+
+def test_who_had_a_session_is_told_that_it_ended(console: ConsoleServer) -> None:
+    client = ConsoleClient(console.url, {"headgate_console": "of-a-server-that-was-here-before"})
+
+    asked = client.get("/console/lakes/main/events").headers["location"]
+
+    assert asked == "/console/sign-in?next=/console/lakes/main/events&ended=yes"
+    assert "Your session has ended" in client.get(asked).body.decode()
+
+
 @pytest.mark.parametrize(
     "elsewhere",
     ["https://evil.example/", "//evil.example/console/", "/console//evil.example", "/\\evil.example"],

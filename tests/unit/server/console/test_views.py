@@ -1,5 +1,8 @@
 """What pages show, as values: made from what ports answer, without a server and without a browser."""
 
+from datetime import UTC, datetime
+from decimal import Decimal
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -29,6 +32,7 @@ from headgate.server.console.views import (
     grants_view,
     lake_view,
     paging,
+    races_view,
     rows_view,
     schema_view,
     transactions_view,
@@ -156,7 +160,7 @@ def test_columns_are_followed_by_what_is_in_them() -> None:
     lines = tuple(schema_view.column_lines(metadata(NESTED, partitions=("id",))))
 
     assert [(line.path, line.depth, line.type) for line in lines] == [
-        ("id", 0, "long"), ("at", 0, "struct"), ("at.city", 1, "string"),
+        ("id", 0, "BIGINT"), ("at", 0, "STRUCT<…>"), ("at.city", 1, "STRING"),
     ]  # fmt: skip
     assert lines[0].comment == "The key" and lines[0].is_partition and not lines[0].nullable
 
@@ -284,7 +288,33 @@ def test_cells_are_cut_and_nulls_are_none() -> None:
     found = rows_view.rows_view(3, pa.table({"a": ["x" * 400, None], "b": [b"\x00\xff", b""]}))
 
     assert found.columns == ("a", "b")
-    assert found.rows[0] == ("x" * 300 + "…", "00 ff") and found.rows[1][0] is None
+    assert found.rows[0] == ("x" * 300 + "…", "AP8=") and found.rows[1] == (None, "")
+
+
+def test_cells_have_the_words_of_json() -> None:
+    kinds = {
+        "flag": pa.bool_(),
+        "price": pa.decimal128(4, 2),
+        "at": pa.timestamp("us", "UTC"),
+        "part": pa.struct([("city", pa.string()), ("n", pa.int32())]),
+        "tags": pa.map_(pa.string(), pa.bool_()),
+        "list": pa.list_(pa.float64()),
+    }
+    row = {
+        "flag": True,
+        "price": Decimal("1.50"),
+        "at": datetime(2026, 11, 1, tzinfo=UTC),
+        "part": {"city": "Ghënt", "n": None},
+        "tags": [("new", True)],
+        "list": [1.5, float("nan"), None],
+    }
+
+    found = rows_view.rows_view(3, pa.Table.from_pylist([row], pa.schema(list(kinds.items()))))
+
+    assert found.rows == (
+        ("true", "1.50", "2026-11-01T00:00:00Z", '{"city":"Ghënt","n":null}', '{"new":true}',
+         '[1.5,"nan",null]'),
+    )  # fmt: skip
 
 
 def test_events_are_paged_from_the_latest_to_the_oldest_and_back() -> None:
@@ -320,7 +350,9 @@ def test_a_refusal_says_what_to_do() -> None:
     line = events_view.refusal_lines([event(2), refusal])[0]
 
     assert (line.rule, line.principal, line.action) == ("privileges", "bob", "add, line 2")
-    assert "ask who manages grants" in line.advice
+    assert line.advice == "ask who manages grants of the table for what this takes"
+    named = event(1, EventKind.REFUSAL, by="privileges", message="it takes CHANGE DATA, which bob has not")
+    assert events_view.refusal_lines([named])[0].advice.endswith("for CHANGE DATA")
 
 
 GRANTS = (
@@ -347,6 +379,19 @@ def test_a_privilege_comes_with_the_chain_it_comes_from() -> None:
 def test_the_owner_needs_no_grant() -> None:
     assert all(line.is_held for line in grants_view.explain_privileges(OWNER, None, (), ()))
     assert not any(line.is_held for line in grants_view.explain_privileges("eve", None, GRANTS, GROUPS))
+
+
+def test_rules_of_conflicts_speak_of_the_two_sides() -> None:
+    said = {rule.name: rule.says for rule in races_view.conflict_rules()}
+
+    assert said["delete-vs-read"] == "the winner removed a file the loser read"
+    assert said["feature-drop"] == "the loser drops a feature the winner may have used"
+    assert not [words for words in said.values() if {"we", "our", "us"} & set(words.split())]
+
+
+def test_moments_are_written_for_programs_too() -> None:
+    assert formats.iso(0) == "1970-01-01T00:00:00.000Z"
+    assert formats.iso(None) == formats.iso(-1) == formats.iso(2**63) == ""
 
 
 def test_a_transaction_names_the_tables_that_may_be_seen() -> None:

@@ -8,6 +8,7 @@ from litestar.params import FromPath, FromQuery
 
 from headgate.catalog.ports.commits import TableId
 from headgate.catalog.ports.events import EventKind
+from headgate.errors import InvalidRequest
 from headgate.protocol.actions import Version
 from headgate.server.console.address_numbers import Before
 from headgate.server.console.rendering import page
@@ -35,6 +36,8 @@ def show_events(
     """What happened, the latest first; of all kinds or one."""
     found = visit.lake(lake)
     wanted = next((each for each in EventKind if each.value == kind), None)
+    if kind and wanted is None:
+        raise InvalidRequest(f"{kind!r} is no kind of event: choose one of those that the page Events lists")
     window = found.catalog.events.window(before, limit=events_view.EVENTS_ON_A_PAGE)
     kinds = None if wanted is None else frozenset({wanted})
     events = events_view.events_page(window, kinds)

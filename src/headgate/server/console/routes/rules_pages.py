@@ -57,12 +57,12 @@ def rehearse_commit(
     if rehearsals is None:
         raise InvalidRequest("the catalog of this lake rehearses no commits")
     world = found.served.world
-    proposal = commit_text.rehearsed_proposal(text, opened.entry.table_id, opened.loaded.tail, world)
+    tried = commit_text.rehearsed_commit(text, opened.entry.table_id, opened.loaded.tail, world)
     try:
-        refusal = rehearsals.rehearse(proposal)
+        refusal = rehearsals.rehearse(tried.proposal)
     except TableNotFound as exc:  # there for whoever asks, and not for whom it is asked
         refusal = exc
-    answer = events_view.rehearsal(refusal, who, proposal.target)
+    answer = events_view.rehearsal(refusal, who, tried.proposal.target, tried.lines)
     return _rules_page(visit, found, opened, who=who, text=text, answer=answer)
 
 

@@ -28,10 +28,16 @@ HOME = "/"
 
 
 @get(SIGN_IN, sync_to_thread=True)
-def show_sign_in(request: ConsoleRequest, state: State, next: FromQuery[str] = HOME) -> Response[str]:  # noqa: A002
+def show_sign_in(
+    request: ConsoleRequest,
+    state: State,
+    next: FromQuery[str] = HOME,  # noqa: A002
+    ended: FromQuery[str] = "",
+) -> Response[str]:
     """The page where one signs in."""
     session = read_session(request, state) or new_session(now_ms(state))
-    return sign_in_page(state, session, own_path(next), "", 200)
+    message = "Your session has ended. Sign in once more to go on where you were." if ended == "yes" else ""
+    return sign_in_page(state, session, own_path(next), message, 200)
 
 
 @post(SIGN_IN, status_code=303)
@@ -69,7 +75,8 @@ def sign_out(
 
 def own_path(asked: str) -> str:
     """Where to go on: a path of this console, and never another place."""
-    is_own = asked.startswith("/console/") and "//" not in asked and "\\" not in asked and asked.isprintable()
+    path = asked.partition("?")[0]
+    is_own = path.startswith("/console/") and "//" not in path and "\\" not in asked and asked.isprintable()
     return asked if is_own and not asked.startswith(SIGN_IN) else HOME
 
 

@@ -4,11 +4,13 @@ A page is a window of places in the one order of events, so one that is far back
 Of a window only those are shown that the visitor may see.
 """
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from headgate.catalog.figures.event_sentences import event_detail, event_sentence
+from headgate.catalog.ports.access import Privilege
 from headgate.catalog.ports.events import Event, EventKind, EventWindow
 from headgate.errors import HeadgateError
 
@@ -26,6 +28,8 @@ class EventLine:
     operation: str
     timestamp: int
     sentence: str
+    who: str
+    """On whose behalf it was, if the event knows."""
     details: tuple[tuple[str, str], ...]
 
 
@@ -67,6 +71,7 @@ def event_line(event: Event) -> EventLine:
         event.operation or "",
         event.timestamp,
         event_sentence(event),
+        event_detail(event, "principal"),
         tuple((name, str(value)) for name, value in event.details.items() if value is not None),
     )
 
@@ -87,13 +92,18 @@ class RefusalLine:
 
 
 _ADVICE: Mapping[str, str] = {
-    "privileges": "ask who manages grants of the table for the privilege that the message names",
     "metadata-protection": "the table's definition is frozen: have the rule taken back first",
     "foreign-keys": "keep the columns of the foreign key, or drop the key first",
     "size": "commit less at once, or have the limit raised",
     "column-names": "name the column as the rule asks",
 }
 """What to do about a refusal, by the policy that refused."""
+_ASK = "ask who manages grants of the table for "
+_PRIVILEGES = "privileges"
+_TAKES = re.compile(
+    rf"\btakes ({'|'.join(sorted((each.value for each in Privilege), key=len, reverse=True))})\b"
+)
+"""How a refusal names the privilege that is missing."""
 _OTHER_ADVICE = "have the commit corrected as the message says, and propose it again"
 
 
@@ -112,8 +122,16 @@ def refusal_line(event: Event) -> RefusalLine:
         rule,
         f"{action}, line {line}" if action and line else action,
         event_detail(event, "message"),
-        _ADVICE.get(rule, _OTHER_ADVICE),
+        _advice(rule, event_detail(event, "message")),
     )
+
+
+def _advice(rule: str, message: str) -> str:
+    """What to do about a refusal: of a missing privilege, to ask for it by its name if that was said."""
+    if rule != _PRIVILEGES:
+        return _ADVICE.get(rule, _OTHER_ADVICE)
+    missing = _TAKES.search(message)
+    return _ASK + (missing[1] if missing else "what this takes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,14 +147,20 @@ class Rehearsal:
     advice: str = ""
 
 
-def rehearsal(refusal: HeadgateError | None, principal: str, version: int) -> Rehearsal:
-    """The answer to a commit that was tried."""
+def rehearsal(
+    refusal: HeadgateError | None, principal: str, version: int, lines: Sequence[int | None] = ()
+) -> Rehearsal:
+    """The answer to a commit that was tried; ``lines`` are those of the text that its lines were made of."""
     if refusal is None:
         return Rehearsal(principal, version)
     rule = str(refusal.fields.get("policy") or refusal.fields.get("rule") or refusal.code)
-    action, line = refusal.fields.get("action"), refusal.fields.get("line")
+    action, line, message = refusal.fields.get("action"), refusal.fields.get("line"), refusal.message
+    if isinstance(line, int) and 0 < line <= len(lines):
+        sent, line = line, lines[line - 1]
+        place = "the commitInfo that was put before it" if line is None else f"line {line}"
+        message = message.replace(f"(line {sent}, ", f"({place}, ", 1)
     place = f"{action}, line {line}" if action and line else str(action or "")
-    return Rehearsal(principal, version, rule, refusal.message, place, _ADVICE.get(rule, _OTHER_ADVICE))
+    return Rehearsal(principal, version, rule, message, place, _advice(rule, message))
 
 
 def refusal_lines(events: Iterable[Event]) -> tuple[RefusalLine, ...]:

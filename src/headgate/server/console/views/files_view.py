@@ -188,7 +188,7 @@ def clustering(
         return None
     classes = np.ceil(np.log2(depths)).astype(int)
     bars = [(_depth_class(at), int(number)) for at, number in enumerate(np.bincount(classes))]
-    title = f"Files by how many share their first value of {'.'.join(column.path)}"
+    title = f"Files by their clustering depth on {'.'.join(column.path)}"
     return Clustering(make_plot(title, bars), float(depths.mean()))
 
 

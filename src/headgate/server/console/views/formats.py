@@ -34,6 +34,14 @@ def moment(millis: int | None) -> str:
     return datetime.fromtimestamp(millis / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
+def iso(millis: int | None) -> str:
+    """A moment as programs read it: ``2026-11-18T14:12:09.123Z``; nothing if no calendar has it."""
+    if millis is None or not 0 <= millis <= _LONGEST_MS:
+        return ""
+    text = datetime.fromtimestamp(millis / 1000, UTC).isoformat(timespec="milliseconds")
+    return text.replace("+00:00", "Z")
+
+
 def ago(millis: int | None, now_ms: int) -> str:
     """How long ago a moment was: ``3 min ago``."""
     if millis is None or not 0 <= millis <= _LONGEST_MS:

@@ -68,9 +68,22 @@ def conflict_rules() -> tuple[ConflictRuleLine, ...]:
     )
 
 
+_SIDES = (
+    ("winner ", "the winner "),
+    ("we would ", "the loser would "),
+    ("we drop ", "the loser drops "),
+    ("we take ", "the loser takes "),
+    ("we ", "the loser "),
+)
+"""The two sides as conflict predicates name them, and as a page does."""
+
+
 def _words(name: str) -> str:
-    """Conflict predicates are named as sentences."""
-    return name.strip("_").replace("_", " ")
+    """Conflict predicates are named as sentences of who lost."""
+    words = f" {name.strip('_').replace('_', ' ')}"
+    for ours, theirs in _SIDES:
+        words = words.replace(f" {ours}", f" {theirs}")
+    return words.strip().replace("the the ", "the ")
 
 
 @dataclass(frozen=True, slots=True)

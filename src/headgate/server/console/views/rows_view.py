@@ -2,7 +2,10 @@
 
 from dataclasses import dataclass
 
+import msgspec
 import pyarrow as pa
+
+from headgate.arrow import json_values
 
 MOST_ROWS = 50
 _LONGEST_CELL = 300
@@ -19,13 +22,14 @@ class RowsView:
 
 def rows_view(version: int, rows: pa.Table) -> RowsView:
     """These rows as text."""
-    columns = [[cell_text(value) for value in column.to_pylist()] for column in rows.columns]
+    columns = [[cell_text(value, column.type) for value in column.to_pylist()] for column in rows.columns]
     return RowsView(version, tuple(rows.column_names), tuple(zip(*columns, strict=True)))
 
 
-def cell_text(value: object) -> str | None:
-    """A value as a cell shows it; long ones are cut."""
-    if value is None:
+def cell_text(value: object, kind: pa.DataType) -> str | None:
+    """A value as a cell shows it, in the words of JSON; long ones are cut."""
+    plain = json_values.json_value(value, kind)
+    if plain is None:
         return None
-    text = value.hex(" ") if isinstance(value, bytes) else str(value)
+    text = plain if isinstance(plain, str) else msgspec.json.encode(plain).decode()
     return text if len(text) <= _LONGEST_CELL else f"{text[:_LONGEST_CELL]}…"

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from headgate.protocol.actions import DomainMetadata, Metadata, Protocol
+from headgate.protocol.metadata import type_ddl
 from headgate.protocol.schema import json as schema_json
-from headgate.protocol.schema.types import Array, DataType, Field, Map, Struct, describe_type
+from headgate.protocol.schema.types import Array, DataType, Field, Map, Struct
 
 _MOST_COLUMNS = 2_000
 
@@ -94,13 +95,13 @@ def _short_type(data_type: DataType) -> str:
     """The type, with structs only named: their fields follow on lines of their own."""
     match data_type:
         case Struct():
-            return "struct"
+            return "STRUCT<…>"
         case Array(element, _):
-            return f"array<{_short_type(element)}>"
+            return f"ARRAY<{_short_type(element)}>"
         case Map(key, value, _):
-            return f"map<{_short_type(key)}, {_short_type(value)}>"
+            return f"MAP<{_short_type(key)}, {_short_type(value)}>"
         case _:
-            return describe_type(data_type)
+            return type_ddl.sql_text(data_type)
 
 
 _NOTED: tuple[tuple[str, str], ...] = (

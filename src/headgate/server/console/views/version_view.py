@@ -40,6 +40,7 @@ class GroupLine:
     table: str | None
     """None if the visitor may not see it."""
     version: int | None
+    group_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +144,9 @@ def info_lines(info: CommitInfo | None) -> tuple[tuple[str, str], ...]:
 def group_lines(group: RatifiedGroup, names: Mapping[TableId, str], but: TableId) -> tuple[GroupLine, ...]:
     """The other tables of a transaction, by the names of those that may be seen."""
     return tuple(
-        GroupLine(names.get(member.table_id), member.version if member.table_id in names else None)
+        GroupLine(
+            names.get(member.table_id), member.version if member.table_id in names else None, group.group_id
+        )
         for member in group.members
         if member.table_id != but
     )
