@@ -27,7 +27,18 @@ DOCSTRINGS = {
 NAME = re.compile(r"``([A-Za-z_]\w*(?:\.\w+)*)``")
 NOT_OURS = frozenset(
     {
-        *("orders", "stock", "prices", "key", "value", "t2", "größe", "deltaFeatureX"),  # of examples
+        *(
+            "ana",
+            "teleport",
+            "orders",
+            "stock",
+            "prices",
+            "key",
+            "value",
+            "t2",
+            "größe",
+            "deltaFeatureX",
+        ),  # of examples
         *("from_protobuf", "from_xml", "java_method", "xpath"),  # functions of Spark
         *("copyFromLocalToFs", "processAllAvailable", "spark_catalog"),  # Spark's, too
         *(

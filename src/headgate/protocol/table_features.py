@@ -1,6 +1,13 @@
 """Which table features exist, what switches each on, and what Headgate can do with them.
 
-One row per feature. One that a protocol demands and Headgate does not support is refused by name.
+One row per feature. One that a protocol demands and Headgate does not support is refused by name. Of a
+protocol of reader version 3 and writer version 7 that names these features, for readers and for writers:
+
+    deletionVectors                  read and written
+    variantType, variantShredding    read; to write: "the table needs variantShredding, which … cannot write"
+    teleport                         "the table needs teleport, which this version of Headgate cannot read"
+
+The row of ``variantShredding`` says ``can_write=False``; ``teleport`` has none.
 """
 
 from collections.abc import Callable, Collection, Iterator

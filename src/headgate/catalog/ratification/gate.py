@@ -2,6 +2,15 @@
 
 One gate is opened for each table in a database transaction. Whoever passes is ratified, so the next one is
 reviewed against the table as that commit leaves it.
+
+Three proposals for ``orders``, which is at version 7; ``ana`` was granted APPEND:
+
+    ana     {"add":{"path":"<mark>/a"}}              passes, and is version 8
+    ana     {"remove":{"path":"x"}}                  it takes CHANGE DATA, which ana does not have
+    owner   {"metaData": with one more column}       passes, and is version 9
+
+The mark is one that only this transaction can have: so the file is new (``fresh_file_names``). What is
+reviewed after version 9 is held to its columns.
 """
 
 from collections.abc import Iterable, Mapping

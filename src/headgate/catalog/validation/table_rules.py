@@ -1,6 +1,13 @@
 """What must hold of a commit, given the table it follows: the rules, as rows.
 
-They are asked inside the transaction that ratifies, so that nobody changes the table in between.
+They are asked inside the transaction that ratifies, so that nobody changes the table in between. What
+commits of a table with the columns ``id`` and ``writer`` break, as the refusals name it:
+
+    {"metaData": without writer}      schema-evolution: the column 'writer', which files have …, goes away …
+    {"metaData": of another id}       same-table: … it was made for another table
+    {"add": with a deletionVector}    features-used: … and the protocol does not name deletionVectors
+
+One more column breaks none of them.
 """
 
 from collections.abc import Callable, Iterator

@@ -2,6 +2,13 @@
 
 Unknown actions and unknown fields are ignored on reading, as the protocol asks. So is what a commit says of
 itself in other types than those known here: the protocol lets a commitInfo be any JSON.
+
+    {"commitInfo":{"operation":"WRITE","txnId":"t"}}
+    {"add":{"path":"a","partitionValues":{},"size":5,"modificationTime":1,"dataChange":true,"later":0}}
+    {"future":{}}
+
+``decode(7, …)`` gives ``Commit(version=7, info=CommitInfo(…), adds=(AddFile(path="a", …),))``: ``later`` and
+``future`` are nowhere in it. ``encode(commit.adds)`` gives the second line, without ``later``.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

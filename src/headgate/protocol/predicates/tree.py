@@ -2,7 +2,14 @@
 
 There is no NOT and no NULL in the tree. A row is selected only where its condition is TRUE, so
 negations are pushed into the comparisons and whatever is never TRUE is ``Never``. What cannot
-be understood is ``Unknown``, which may be true for any row.
+be understood is ``Opaque``, which may be true for any row.
+
+    NOT (a = 1 OR b IS NULL)    And(Compare(a <> 1), NotNull(b))
+    a > 3 AND rand() < 0.5      And(Compare(a > 3), Opaque("RAND() < 0.5"))
+    a IN (3, 1, 3)              In(a, (1, 3))
+    a = NULL                    Never()
+
+So ``NOT (a = 1)`` is ``a <> 1``: it selects no row in which a is null, and neither does SQL.
 """
 
 import re

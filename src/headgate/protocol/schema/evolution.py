@@ -1,7 +1,13 @@
 """May the columns of a table become these, with its data files left as they are?
 
 One row per change of a type. What is neither the same nor in a row would make old files unreadable,
-or readable as something else.
+or readable as something else. Of a table that does not map its columns:
+
+    id byte → id integer      may be
+    id integer → id long      may be with typeWidening, else "the column 'id' changes from integer to long"
+    id integer → id string    "the column 'id' changes from integer to string"
+    id, note → id             "the column 'note', which files have under this name, goes away or gets another"
+    id → id, note             may be: of old files the column is null
 """
 
 import re

@@ -1,4 +1,13 @@
-"""The rows of a snapshot, as a DataFrame."""
+"""The rows of a snapshot, as a DataFrame.
+
+``orders.read(where="id = 7")`` of a snapshot with two files:
+
+    a   id 1 to 5                       left out: by its statistics it has no such row
+    b   id 6 to 9, its row 2 deleted    read: a piece of the plan, with its deletion vector
+
+Spark gets a scan of b, in which the vector's row is filtered out, and over it the condition once more: the
+statistics say only which files may have such rows.
+"""
 
 from collections.abc import Callable
 from dataclasses import replace

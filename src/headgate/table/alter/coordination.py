@@ -5,6 +5,15 @@ the one moment at which the table changes hands. Without it the promise is forgo
 
 Giving back: the owner ratifies the commit that no longer names it nor has the feature, as its last one, and
 everything is published; whoever commits next publishes what a crash left behind.
+
+A table at version 4, given to the owner ``headgate`` and taken back:
+
+    register   the owner knows the table, and decides nothing yet
+    5.json     {"metaData": with "delta.coordinatedCommits.commitCoordinator-preview":"headgate"}
+    6          staged in _staged_commits, and decided by the owner
+    7          {"metaData": without that property}: the last that the owner decides; 6 and 7 are published
+
+A crash before 5.json leaves an ordinary table; one after 7 leaves commits that the next writer publishes.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,14 @@
-"""Do a table's commits, one after another, add up to a table? The rules of single commits, as rows."""
+"""Do a table's commits, one after another, add up to a table? The rules of single commits, as rows.
+
+A table whose only file is ``a``, from version 1 on, and what is found of the versions after it:
+
+    2   {"add":{"path":"a","dataChange":true}}   added-twice: a is part of the table already
+    3   {"remove":{"path":"b"}}                  removed-absent: b is not part of the table
+    4   not to be had                            history-gap: there is a checkpoint of version 9
+
+After the gap the replay goes on from that checkpoint, which is believed. Without a later one the rule is
+log-gap, and the replay ends there.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence

@@ -1,4 +1,13 @@
-"""What changed between two versions: the files that tell it, version by version."""
+"""What changed between two versions: the files that tell it, version by version.
+
+    3   append      {"add": a}                                  inserted=(a,)
+    4   DELETE      {"remove": a}  {"add": a with a vector}     deleted=(a,) inserted=(a,)
+    5   UPDATE      {"cdc": c}  {"remove": a}  {"add": b}       recorded=(c,), and nothing else
+    6   OPTIMIZE    {"remove": b}  {"add": d}, no dataChange    nothing
+
+Of version 4 the two are a pair of ``rewritten``: the rows that changed are those that the vector hides. Of 5
+the writer recorded them in c.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace

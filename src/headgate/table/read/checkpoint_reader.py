@@ -3,6 +3,14 @@
 Classic and multipart checkpoints are parquet files of all actions. A v2 checkpoint is a small
 file, JSON or parquet, that names sidecars with the file actions. Columns nobody needs are not
 read: of a large checkpoint only ranges, and the statistics, most of it, by themselves.
+
+Two checkpoints of version 10 with the same content. A row of the first has a value in one column:
+
+    …10.checkpoint.parquet        protocol | metaData | txn | add (a) | add (b)
+    …10.checkpoint.<uuid>.json    {"protocol":…}  {"metaData":…}  {"txn":…}  {"sidecar":{"path":"s.parquet"}}
+    _sidecars/s.parquet           add (a) | add (b)
+
+``read_checkpoint`` gives the state from the first three, at once, and ``LiveFiles`` that read a and b later.
 """
 
 from collections import deque

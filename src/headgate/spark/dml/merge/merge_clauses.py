@@ -1,4 +1,15 @@
-"""The clauses of a MERGE: what is done with rows that match, and with those that do not, in their order."""
+"""The clauses of a MERGE: what is done with rows that match, and with those that do not, in their order.
+
+    0   WHEN MATCHED AND s.gone THEN DELETE
+    1   WHEN MATCHED THEN UPDATE SET *
+    2   WHEN NOT MATCHED THEN INSERT *
+
+``first_true_clause`` gives a matched row 0 if ``s.gone`` is true of it, else 1. Were 1 before 0, 0 would
+never decide: that is refused. The commit tells them as ``parameters``:
+
+    "matchedPredicates":    [{"predicate":"s.gone","actionType":"delete"},{"actionType":"update"}]
+    "notMatchedPredicates": [{"actionType":"insert"}]
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
