@@ -1,12 +1,11 @@
 """Which pages are there? The list on the first page of the docs, from the navigation of the site."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import yaml
 
-from docs.site_hooks import PLACES, ROOT, navigation
+from docs.site_hooks import PLACES, ROOT, navigation, notebook_text
 
 
 class _Loader(yaml.SafeLoader):
@@ -39,8 +38,9 @@ def _line(page: str) -> str:
     path = PLACES.get(page, f"docs/{page}")
     if page.startswith("notebooks/"):
         path = f"docs/{page}".replace(".md", ".ipynb")
-        return f"* [{Path(page).stem.replace('-', ' ')}]({path.removeprefix('docs/')})"
-    title = (ROOT / path).read_text().partition("\n")[0].removeprefix("# ")
+    is_notebook = path.endswith(".ipynb")
+    text = notebook_text(ROOT / path).lstrip() if is_notebook else (ROOT / path).read_text()
+    title = text.partition("\n")[0].removeprefix("# ")
     return f"* [{title}]({path.removeprefix('docs/') if path.startswith('docs/') else f'../{path}'})"
 
 

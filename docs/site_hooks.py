@@ -32,6 +32,8 @@ TAKEN_IN = {
 
 PLACES = {site: repository for repository, site in TAKEN_IN.items()}
 """The same, the other way round."""
+NOT_SEARCHED = frozenset({"reference/command-line-json.md"})
+"""Pages of schemas: they have every word of the others, and would be found before them."""
 _DIALOG = 'data-md-component="search" role="dialog"'
 _FENCE = re.compile(r"^\s*(```+|~~~+)")
 _LINK = re.compile(r"\[((?:[^\[\]]|\[[^\]]*\])*)\]\((?!https?:|mailto:|#)([^)#\s]*)(#[^)\s]*)?\)")
@@ -60,8 +62,10 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, files: Files, **_: object) -> str:
-    """Have links lead where pages are on the site."""
+    """Have links lead where pages are on the site, and leave out of the search what only gets in its way."""
     uri = page.file.src_uri
+    if uri in NOT_SEARCHED:
+        page.meta["search"] = {"exclude": True}
     pages = {file.src_uri for file in files}
     lines = (
         line if in_code else _LINK.sub(lambda found: _link(found, uri, pages), line)

@@ -159,6 +159,15 @@ def test_the_site_opens_from_a_disk_and_is_searched_there_without_asking_anybody
     assert problems == []
 
 
+def test_pages_of_schemas_are_not_found_before_those_for_people(site: Path) -> None:
+    listed = json.loads((site / "search" / "search_index.json").read_text())["docs"]
+    places = {each["location"].partition("#")[0] for each in listed}
+
+    assert "how-to/adopt-and-release.html" in places and len(places) > 50
+    assert not {page.replace(".md", ".html") for page in site_hooks.NOT_SEARCHED} & places
+    assert all((ROOT / "docs" / page).exists() for page in site_hooks.NOT_SEARCHED)
+
+
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)], ids=["screen", "phone"])
 def test_the_main_pages_of_the_site_are_accessible(
     site: Path, scheme: Literal["light", "dark"], width: int
