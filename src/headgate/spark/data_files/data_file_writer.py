@@ -23,7 +23,6 @@ from headgate.protocol.actions import AddCdcFile, AddFile, EpochMillis, Metadata
 from headgate.protocol.features import identity_columns
 from headgate.protocol.schema.column_mapping import Path
 from headgate.protocol.schema.types import Field, Primitive
-from headgate.protocol.stats import operation_metrics
 from headgate.protocol.stats.indexed_columns import indexed_paths
 from headgate.spark.jvm import call_sites
 from headgate.spark.parquet import parquet_options
@@ -34,6 +33,7 @@ from headgate.storage.store import ObjectMeta, Store
 from headgate.table.location import TableLocation
 
 if TYPE_CHECKING:
+    from headgate.protocol.stats import operation_metrics
     from headgate.spark.calls import errors
     from headgate.spark.data_files import partition_folders, physical_columns
     from headgate.spark.data_files.physical_columns import PhysicalRows
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from headgate.spark.session import hadoop_paths, kind, observation, vended_access
     from headgate.storage.fsync import sync_files, sync_while_writing
 else:
+    operation_metrics = deferred("headgate.protocol.stats", "operation_metrics")
     errors = deferred("headgate.spark.calls", "errors")
     partition_folders, physical_columns = deferred(
         "headgate.spark.data_files", "partition_folders", "physical_columns"
