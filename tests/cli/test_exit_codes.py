@@ -1,5 +1,7 @@
 """How a command ends: each kind of error has its exit code, and says what to do about it."""
 
+from pathlib import Path
+
 import pytest
 from typer.testing import CliRunner
 
@@ -8,6 +10,7 @@ from headgate.cli import exit_codes, folder
 from headgate.cli.exit_codes import EXIT_CODES
 from headgate.cli.main import app
 from headgate.errors import HeadgateError
+from tests.support.lakes import build_lake
 
 
 def every_error(of: type[HeadgateError] = HeadgateError) -> list[type[HeadgateError]]:
@@ -79,3 +82,32 @@ def test_wrong_usage_and_an_interruption_have_codes_of_their_own(monkeypatch: py
     assert CliRunner().invoke(app, ["table", "list", "--nonsense"]).exit_code == exit_codes.USAGE
     assert CliRunner().invoke(app, ["tabel", "list"]).exit_code == exit_codes.USAGE
     assert CliRunner().invoke(app, ["table", "list"]).exit_code == 130
+
+
+@pytest.mark.parametrize(
+    ("words", "number"),
+    [
+        (["-f", "nowhere.sql"], 3),
+        (["-c", "\\i nowhere.sql"], 3),
+        (["-c", "SELECT * FROM sales.nothing LIMIT 1"], 3),
+        (["-c", "DESCRIBE sales.nothing"], 3),
+        (["-c", "SHOW TABLES IN nowhere"], 3),
+        (["-c", "SELECT * FROM sales.orders LIMIT 1", "-c", "DESCRIBE HISTORY sales.nothing"], 3),
+        (["-c", "\\nonsense"], 1),
+    ],
+    ids=str,
+)
+def test_statements_end_with_the_code_of_the_error_that_stops_them(
+    tmp_path: Path, words: list[str], number: int
+) -> None:
+    build_lake(tmp_path / "lake")
+
+    result = CliRunner().invoke(app, ["sql", *words, "--lake", str(tmp_path / "lake")])
+
+    assert result.exit_code == number, result.output
+
+
+def test_what_spark_does_not_find_is_not_found() -> None:
+    error = errors.InvalidRequest("there is none", code="TABLE_OR_VIEW_NOT_FOUND")
+
+    assert exit_codes.exit_code_of(error) == 3

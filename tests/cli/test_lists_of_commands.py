@@ -100,6 +100,29 @@ def test_the_latest_events_of_a_kind_and_of_a_table_are_found_among_others(event
     assert "nothing of that kind" in run("event", "list", "--lake", eventful, "--kind", "incident").stdout
 
 
+def test_events_of_a_table_are_found_by_its_name_in_any_case(eventful: Path) -> None:
+    orders = cursors("--lake", eventful, "--table", "sales.orders")
+
+    assert orders and cursors("--lake", eventful, "--table", "SALES.Orders") == orders
+
+
+@pytest.mark.parametrize("command", [["event", "list"], ["event", "follow", "--count", "1"]])
+def test_events_of_what_is_no_table_are_not_waited_for(eventful: Path, command: list[str]) -> None:
+    result = run(*command, "--table", "sales.nothing", "--lake", eventful)
+
+    assert (result.exit_code, "there is no table sales.nothing" in result.stderr) == (3, True)
+
+
+def test_events_of_a_table_of_before_are_told(eventful: Path) -> None:
+    run("table", "drop", "sales.more", "--lake", eventful)
+    run("table", "purge", "sales.more", "--yes", "--lake", eventful)
+
+    assert cursors("--lake", eventful, "--table", "sales.more")
+    assert (
+        run("event", "list", "--table", "sales.more", "--kind", "incident", "--lake", eventful).exit_code == 0
+    )
+
+
 def test_events_that_are_no_commits_are_told_in_words(eventful: Path) -> None:
     run("maintenance", "permit", "sales.stock", "data cleanup", "--lake", eventful)
     run("table", "rename", "sales.more", "sales.less", "--lake", eventful)

@@ -28,6 +28,8 @@ from headgate.errors import (
 
 REFUSED = 1
 USAGE = 2
+INTERRUPTED = 130
+FILE_NOT_FOUND = "HEADGATE_FILE_NOT_FOUND"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ EXIT_CODES: tuple[ExitCode, ...] = (
     ExitCode(
         3,
         "not found",
-        "There is no such lake, schema, table, version, domain, transaction, stream or file.",
+        "There is no such lake, schema, table, version, domain, transaction, stream, member or file.",
         (LakeNotFound, TableNotFound, SchemaNotFound, VersionNotFound, ObjectNotFound),
         frozenset(
             {
@@ -67,6 +69,10 @@ EXIT_CODES: tuple[ExitCode, ...] = (
                 "HEADGATE_DOMAIN_NOT_FOUND",
                 "HEADGATE_TRANSACTION_NOT_FOUND",
                 "HEADGATE_STREAM_NOT_FOUND",
+                "HEADGATE_MEMBER_NOT_FOUND",
+                FILE_NOT_FOUND,
+                SchemaNotFound.code,
+                "TABLE_OR_VIEW_NOT_FOUND",
             }
         ),
     ),
@@ -95,7 +101,11 @@ EXIT_CODES: tuple[ExitCode, ...] = (
         "Nobody can say whether it was committed. Look before running it again.",
         (CommitUnknown,),
     ),
-    ExitCode(130, "interrupted", "It was stopped with Ctrl-C."),
+    ExitCode(
+        INTERRUPTED,
+        "interrupted",
+        "It was stopped with Ctrl-C; `server run`, `worker run` and `top` are meant to be, and end with 0.",
+    ),
 )
 
 

@@ -107,7 +107,7 @@ def test_a_batch_ends_at_the_statement_that_fails_and_says_which(lake: Path, tmp
 
     result = run("--lake", lake, "-f", script)
 
-    assert result.exit_code == 1
+    assert result.exit_code == 3
     assert "tableName" not in result.stdout
     assert "error: there is no table sales.nothing" in result.stderr
     assert "code: DELTA_TABLE_NOT_FOUND" in result.stderr
@@ -118,7 +118,7 @@ def test_a_batch_ends_at_the_statement_that_fails_and_says_which(lake: Path, tmp
 def test_a_file_that_is_not_there_is_named(lake: Path) -> None:
     result = run("--lake", lake, "-f", "nowhere.sql")
 
-    assert (result.exit_code, "'nowhere.sql' cannot be read" in result.stderr) == (1, True)
+    assert (result.exit_code, "there is no file 'nowhere.sql'" in result.stderr) == (3, True)
 
 
 def test_a_limit_says_that_there_is_more(lake: Path) -> None:
@@ -149,7 +149,7 @@ def test_what_describes_a_table_starts_no_spark(lake: Path) -> None:
 def test_a_schema_that_is_not_there_is_told(lake: Path) -> None:
     result = run("--lake", lake, "-c", "SHOW TABLES IN nowhere")
 
-    assert (result.exit_code, "code: SCHEMA_NOT_FOUND" in result.stderr) == (1, True)
+    assert (result.exit_code, "code: SCHEMA_NOT_FOUND" in result.stderr) == (3, True)
 
 
 def test_commands_describe_the_lake(lake: Path) -> None:
@@ -184,7 +184,7 @@ def test_a_file_runs_another(lake: Path, tmp_path: Path) -> None:
 
     result = run("--lake", lake, given=f"\\i {inner}\nSHOW SCHEMAS;\n")
 
-    assert (result.exit_code, result.stdout) == (1, "namespace\nsales\n(1 row)\n")
+    assert (result.exit_code, result.stdout) == (3, "namespace\nsales\n(1 row)\n")
     assert f"in {inner}, line 2" in result.stderr
 
 

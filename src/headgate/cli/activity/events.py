@@ -15,7 +15,7 @@ from headgate.cli.console import OutputColumn
 from headgate.cli.deferred import deferred_module
 from headgate.cli.folder import OpenedLake
 from headgate.cli.options import AsJson, LakePlace, number_option, pause_option
-from headgate.errors import InvalidRequest
+from headgate.errors import InvalidRequest, TableNotFound
 
 if TYPE_CHECKING:
     from headgate.catalog.figures import event_sentences
@@ -56,6 +56,7 @@ def list_events(
     wanted = partial(_is_wanted, kinds=kind, table=table)
     _require_kinds(kind)
     with folder.open_lake(lake) as opened:
+        _require_table(opened, table)
         events = (
             _latest(opened, wanted, limit)
             if after is None
@@ -90,6 +91,7 @@ def follow_events(
     left, pause = count, threading.Event()
     _require_kinds(kind)
     with folder.open_lake(lake) as opened:
+        _require_table(opened, table)
         cursor = opened.catalog.events.newest() if after is None else after
         while True:
             for event in _events(opened, cursor):
@@ -147,8 +149,20 @@ def _require_kinds(kinds: list[str] | None) -> None:
             raise InvalidRequest(f"{kind!r} is no kind of event: there is {', '.join(sorted(known))}")
 
 
+def _require_table(opened: OpenedLake, table: str | None) -> None:
+    """Refuse a name of no table, unless there are events from when there was one."""
+    if table is None:
+        return
+    known = (str(entry.name) for entry in (*opened.lake.tables(), *opened.lake.dropped()))
+    if table.lower() in known or _latest(opened, partial(_is_wanted, kinds=None, table=table), 1):
+        return
+    raise TableNotFound(f"there is no table {table}, and no event tells of one", name=table)
+
+
 def _is_wanted(event: "event_port.Event", kinds: list[str] | None, table: str | None) -> bool:
-    return (not kinds or event.kind.value in kinds) and (table is None or event.table == table)
+    if kinds and event.kind.value not in kinds:
+        return False
+    return table is None or (event.table or "").lower() == table.lower()
 
 
 def _print_event(event: "event_port.Event", *, as_json: bool) -> None:

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from headgate.cli import folder, session
+from headgate.cli import exit_codes, folder, session
 from headgate.cli.options import AsJson, LakePlace, number_option
-from headgate.cli.shell import prompt
+from headgate.cli.shell import prompt, script_file
 from headgate.cli.shell.engine import SparkStarter, StatementEngine
 from headgate.cli.shell.entries import Entry
 from headgate.cli.shell.names import LakeNames
@@ -19,8 +19,8 @@ from headgate.errors import InvalidRequest
 
 _TYPED_ROWS = 200
 """How many rows of an answer are shown on a terminal; a pipe gets all."""
-_INTERRUPTED = 130
 _STDIN = "-"
+_EXIT_CODES = {EntryOutcome.LEAVE: 0, EntryOutcome.CANCELLED: exit_codes.INTERRUPTED}
 
 
 def sql(
@@ -74,11 +74,7 @@ def _scripts(commands: list[str], files: list[str]) -> list[tuple[str, str]]:
 def _read(path: str) -> str:
     if path == _STDIN:
         return sys.stdin.read()
-    try:
-        return Path(path).read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as exc:
-        why = exc.strerror if isinstance(exc, OSError) else "it is not UTF-8"
-        raise InvalidRequest(f"the file {path!r} cannot be read: {why}; name another") from exc
+    return script_file.read_script(Path(path))
 
 
 def _talk(shell: SqlShell) -> int:
@@ -94,7 +90,7 @@ def _run_scripts(shell: SqlShell, scripts: list[tuple[str, str]]) -> int:
         stopped = shell.run_all(text)
         if stopped is not None:
             entry, outcome = stopped
-            code = {EntryOutcome.LEAVE: 0, EntryOutcome.CANCELLED: _INTERRUPTED}.get(outcome, 1)
+            code = _EXIT_CODES.get(outcome, shell.failure)
             if outcome is not EntryOutcome.LEAVE:
                 _tell(_place(shell, path, entry, outcome))
             break

@@ -14,6 +14,7 @@ from headgate.cli import console
 from headgate.cli.console import OutputColumn
 from headgate.cli.folder import OpenedLake
 from headgate.cli.shell.output import TextWriter
+from headgate.cli.shell.script_file import read_script
 from headgate.errors import InvalidRequest
 from headgate.protocol.schema import json as schema_json
 from headgate.spelling import did_you_mean
@@ -174,11 +175,7 @@ def _limit(shell: MetaShell, argument: str) -> None:
 def _include(_: MetaShell, argument: str) -> IncludedFile:
     if not argument:
         raise InvalidRequest("\\i takes the name of a file with statements")
-    try:
-        return IncludedFile(argument, Path(argument).expanduser().read_text("utf-8"))
-    except (OSError, UnicodeDecodeError) as exc:
-        why = exc.strerror if isinstance(exc, OSError) else "it is not UTF-8"
-        raise InvalidRequest(f"the file {argument!r} cannot be read: {why}; name another") from exc
+    return IncludedFile(argument, read_script(Path(argument).expanduser()))
 
 
 def _output(shell: MetaShell, argument: str) -> None:

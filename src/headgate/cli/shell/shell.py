@@ -6,7 +6,7 @@ from enum import Enum
 
 import typer
 
-from headgate.cli import console
+from headgate.cli import console, exit_codes
 from headgate.cli.folder import OpenedLake
 from headgate.cli.shell import meta_commands
 from headgate.cli.shell.engine import StatementEngine
@@ -41,6 +41,8 @@ class SqlShell:
     most_rows: int | None
     number: int = 0
     """How many statements there were."""
+    failure: int = exit_codes.REFUSED
+    """The exit code of the last error."""
 
     def run(self, entry: Entry) -> EntryOutcome:
         """Run an entry; an error is told, and not raised."""
@@ -50,6 +52,7 @@ class SqlShell:
             self._run_statement(entry)
         except HeadgateError as exc:
             console.show_error(exc)
+            self.failure = exit_codes.exit_code_of(exc)
             return EntryOutcome.FAILED
         except LeaveShell:
             return EntryOutcome.LEAVE

@@ -1,13 +1,11 @@
 """``headgate stream``: read a table as it grows; list the streams that write, and show one of them."""
 
-import sys
 import time
 from collections.abc import Iterator
 from enum import Enum
 from itertools import islice
 from typing import Annotated, Literal
 
-import msgspec
 import typer
 
 from headgate.cli import console, folder, session
@@ -63,12 +61,8 @@ def read_stream(
             follower = ChangeFollower(handle, _feed_start(start, newest), spark)
         else:
             follower = RowFollower(handle, RowsAsked(_row_start(start), changes is ChangedRows.SKIP))
-        try:
-            for line in islice(_lines(follower, follow=follow), limit):
-                sys.stdout.write(msgspec.json.encode(line).decode() + "\n")
-                sys.stdout.flush()
-        except KeyboardInterrupt:
-            return
+        for line in islice(_lines(follower, follow=follow), limit):
+            console.show_json_line(line)
 
 
 @app.command("list")
