@@ -8,7 +8,7 @@ import msgspec
 import typer
 from typer.main import get_command
 
-from headgate.cli.answers.shapes import (
+from headgate.cli.answers.command_outputs import (
     FAILURE,
     ON_PAGES_OF_THEIR_OWN,
     SHAPES,

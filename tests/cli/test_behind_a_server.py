@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from headgate.catalog.embedded import open_catalog
-from headgate.cli.answers.shapes import SHAPES
+from headgate.cli.answers.command_outputs import SHAPES
 from headgate.cli.command_row import leaf_commands
 from headgate.cli.lazy_commands import COMMANDS
 from headgate.cli.main import app

@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from headgate.cli.answers.shapes import SHAPES
+from headgate.cli.answers.command_outputs import SHAPES
 from headgate.cli.answers.tables import CatalogView, TableSummary
 from headgate.cli.demo import command, place
 from headgate.cli.demo.narrator import Claim, Narrator

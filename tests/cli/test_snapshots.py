@@ -16,7 +16,7 @@ import jsonschema
 import msgspec
 import pytest
 
-from headgate.cli.answers.shapes import (
+from headgate.cli.answers.command_outputs import (
     FAILURE,
     ON_PAGES_OF_THEIR_OWN,
     SHAPES,

@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 import headgate
 from headgate.errors import UnsupportedFeature
 from headgate.protocol import file_key
-from headgate.spark.predicates import path_keys
+from headgate.spark.predicates import path_key_column
 from headgate.spark.scan import binders, cluster_replay
 from tests.support.odd_tables import ODD_TABLES, OddTable
 
@@ -68,6 +68,6 @@ PATHS = (
 def test_spark_knows_paths_by_the_same_keys(spark: SparkSession) -> None:
     frame = spark.createDataFrame([(path,) for path in PATHS], "path STRING")
 
-    found = frame.select("path", path_keys.path_key(F.col("path")).alias("key")).collect()
+    found = frame.select("path", path_key_column.path_key(F.col("path")).alias("key")).collect()
 
     assert {row.path: row.key for row in found} == {path: file_key.canonical_path(path) for path in PATHS}

@@ -239,10 +239,10 @@ NOUNS: tuple[LazyCommand, ...] = (
         "server",
         summary="Serve lakes over HTTP.",
         verbs=(
-            LazyCommand("run", f"{_UPKEEP}.serve:serve", _SERVE, database_only=True),
+            LazyCommand("run", f"{_UPKEEP}.serve_command:serve", _SERVE, database_only=True),
             LazyCommand(
                 "settings",
-                f"{_UPKEEP}.serve:show_settings",
+                f"{_UPKEEP}.serve_command:show_settings",
                 "Show every setting of the server.",
             ),
         ),
@@ -282,7 +282,7 @@ OLDER_NAMES: tuple[LazyCommand, ...] = (
         instead="table show",
     ),
     LazyCommand("publish", f"{_TABLE}.publish:publish", _PUBLISH, instead="table publish"),
-    LazyCommand("serve", f"{_UPKEEP}.serve:serve", _SERVE, database_only=True, instead="server run"),
+    LazyCommand("serve", f"{_UPKEEP}.serve_command:serve", _SERVE, database_only=True, instead="server run"),
     LazyCommand("revoke", f"{_ACCESS}.grants:revoke", _REVOKE, instead="grant revoke"),
     LazyCommand("grants", f"{_ACCESS}.grants:grants", "List what was granted to whom.", instead="grant list"),
 )

@@ -12,11 +12,11 @@ from pyspark.sql import SparkSession
 from headgate.arrow.arrow_types import NEEDS_SPARK
 from headgate.arrow.read import scan
 from headgate.arrow.read.scan import RowRequest
-from headgate.arrow.write.append_plans import AppendPlans
+from headgate.arrow.write.append_plan_cache import AppendPlans
 from headgate.arrow.write.new_files import DEFAULT_COMPRESSION
 from headgate.deferred import deferred
 from headgate.errors import InvalidRequest, UnsupportedFeature
-from headgate.spark.calls.arguments import LocalRows
+from headgate.spark.calls.option_kwargs import LocalRows
 from headgate.spark.data_files.write_options import WriteOptions
 from headgate.table.opened_table import OpenedTable
 

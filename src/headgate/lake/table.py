@@ -19,7 +19,7 @@ from headgate.lake.parts.upkeep import TableUpkeep
 from headgate.lake.small_data import SmallData
 from headgate.protocol.domains.rules import DomainSettings
 from headgate.protocol.schema import json as schema_json
-from headgate.spark.calls.arguments import LocalRows
+from headgate.spark.calls.option_kwargs import LocalRows
 from headgate.spark.calls.user_calls import CallSubject, user_calls
 from headgate.spark.data_files import write_options
 from headgate.spark.data_files.write_options import WriteKwargs

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from headgate.protocol import file_key
 from headgate.protocol.actions import DeletionVector, RemoveFile
-from headgate.table.read import path_keys
+from headgate.table.read import match_path_keys
 from tests.support.commits import add
 
 
@@ -74,6 +74,6 @@ def test_paths_in_arrow_are_found_by_their_keys(paths: list[str], data: st.DataO
     keys = set(data.draw(st.lists(st.sampled_from(paths or ["a"])))) | {"a", "b"}
     wanted = {file_key.canonical_path(path) for path in keys}
 
-    found = path_keys.match_keys(pa.array(paths, pa.string()), wanted).to_pylist()
+    found = match_path_keys.match_keys(pa.array(paths, pa.string()), wanted).to_pylist()
 
     assert all(was for path, was in zip(paths, found, strict=True) if file_key.canonical_path(path) in wanted)

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from headgate.arrow.write import incoming_rows, new_files
 from headgate.arrow.write.append_plan import AppendPlan, PlanRequest
-from headgate.arrow.write.append_plans import AppendPlans
+from headgate.arrow.write.append_plan_cache import AppendPlans
 from headgate.arrow.write.new_files import NewFiles
 from headgate.errors import (
     ConflictError,

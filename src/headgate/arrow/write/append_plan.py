@@ -1,6 +1,6 @@
 """How are rows of these columns appended to this table? Worked out once, for all batches that look alike.
 
-Whoever holds a table keeps the last plans (``append_plans.py``).
+Whoever holds a table keeps the last plans (``append_plan_cache.py``).
 """
 
 from collections.abc import Callable

@@ -1,6 +1,6 @@
 """What do the commands about rights, groups and tokens print as JSON?"""
 
-from headgate.cli.answers.shape import Answer
+from headgate.cli.answers.answer import Answer
 
 
 class GrantChange(Answer, frozen=True, kw_only=True):

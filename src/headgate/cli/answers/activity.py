@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from headgate.cli.answers.shape import Answer
+from headgate.cli.answers.answer import Answer
 
 
 class CommitLine(Answer, frozen=True, kw_only=True):

@@ -1,6 +1,6 @@
 """What does a command print on stderr that fails with ``--json``? The error, as one value."""
 
-from headgate.cli.answers.shape import Answer
+from headgate.cli.answers.answer import Answer
 
 
 class Failure(Answer, frozen=True, kw_only=True):

@@ -1,6 +1,6 @@
 """What do the commands print as JSON that serve a lake or say how it is found?"""
 
-from headgate.cli.answers.shape import Answer
+from headgate.cli.answers.answer import Answer
 
 
 class ServerStarted(Answer, frozen=True, kw_only=True):

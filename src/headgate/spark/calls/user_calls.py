@@ -8,7 +8,7 @@ from pyspark.errors import AnalysisException
 from headgate.calls.boundary import UNKNOWN_SUBJECT, Boundary, CallSubject
 from headgate.errors import HeadgateError
 from headgate.spark.calls import spark_messages
-from headgate.spark.calls.arguments import KINDS
+from headgate.spark.calls.option_kwargs import KINDS
 
 __all__ = ["SPARK", "UNKNOWN_SUBJECT", "CallSubject", "user_call", "user_calls"]
 

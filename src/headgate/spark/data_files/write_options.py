@@ -10,7 +10,7 @@ from headgate.deferred import deferred
 from headgate.errors import InvalidRequest
 from headgate.protocol import property_values
 from headgate.protocol.domains.rules import SINCE_WITHOUT_DOMAINS, DomainSettings
-from headgate.spark.calls import arguments
+from headgate.spark.calls import option_kwargs
 from headgate.spark.data_files import data_file_writer, option_rows
 from headgate.spark.data_files.option_rows import DYNAMIC, STATIC
 
@@ -122,7 +122,7 @@ class WriteOptions:
 
 def from_kwargs(asked: WriteKwargs) -> WriteOptions:
     """The options of these keyword arguments."""
-    known = arguments.take_options(asked, WriteKwargs, "a write")
+    known = option_kwargs.take_options(asked, WriteKwargs, "a write")
     return WriteOptions(**known)
 
 

@@ -34,7 +34,7 @@ from headgate.protocol.log.file_names import LogFile
 from headgate.protocol.log.log_segment import LogSegment
 from headgate.spark.parquet import parquet_options
 from headgate.spark.predicates.file_filter import STATS, STATS_PARSED, FileFilter
-from headgate.spark.predicates.path_keys import path_key
+from headgate.spark.predicates.path_key_column import path_key
 from headgate.spark.session import hadoop_paths, local_frame, vended_access
 from headgate.table.committer import Frontier
 from headgate.table.opened_table import OpenedTable

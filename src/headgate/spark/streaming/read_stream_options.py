@@ -8,7 +8,7 @@ from typing import Any, TypedDict
 from pyspark.sql import SparkSession
 
 from headgate.errors import InvalidRequest
-from headgate.spark.calls import arguments, moments
+from headgate.spark.calls import moments, option_kwargs
 from headgate.table.stream import schema_tracking
 from headgate.table.stream.read_options import LATEST, StreamReadOptions
 
@@ -36,7 +36,7 @@ class StreamReadKwargs(TypedDict, total=False):
 
 def from_read_kwargs(asked: StreamReadKwargs, spark: SparkSession | None = None) -> StreamReadOptions:
     """The options of these keyword arguments; moments without a zone are in that of the session."""
-    given = arguments.take_options(asked, StreamReadKwargs, "a stream")
+    given = option_kwargs.take_options(asked, StreamReadKwargs, "a stream")
     start = given.get("starting_version")
     if isinstance(start, str) and start.lower() != LATEST:
         raise InvalidRequest(f"starting_version is a version or {LATEST!r}, not {start!r}: correct it")

@@ -8,7 +8,7 @@ from typing import Literal, TypedDict, cast
 from pyspark.sql import DataFrame
 
 from headgate.errors import InvalidRequest
-from headgate.spark.calls import arguments
+from headgate.spark.calls import option_kwargs
 from headgate.spark.data_files import option_rows, write_options
 from headgate.spark.data_files.option_rows import WriteKind
 from headgate.spark.data_files.write_options import WriteKwargs, WriteOptions
@@ -81,7 +81,7 @@ def from_kwargs(
     mode: str, asked: BatchKwargs | StreamKwargs, checkpoint: str | Path | None = None
 ) -> StreamOptions:
     """The options of these keyword arguments."""
-    given = arguments.take_options(asked, StreamKwargs, "a stream")
+    given = option_kwargs.take_options(asked, StreamKwargs, "a stream")
     own = {name: given.pop(name) for name in _QUERY_OPTIONS if name in given}
     if callable(given.get("domains")):
         own["domains"] = given.pop("domains")

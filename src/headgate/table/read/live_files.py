@@ -28,7 +28,7 @@ from headgate.protocol.schema import column_mapping
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.stats.file_bounds import FileBounds
 from headgate.protocol.stats.stats_leaves import PARSED
-from headgate.table.read import checkpoint_stats, path_keys
+from headgate.table.read import checkpoint_stats, match_path_keys
 from headgate.table.read.checkpoint_stats import CHECKPOINT_ROW, CheckpointStatistics
 
 VECTOR_TYPE = pa.struct(
@@ -207,7 +207,7 @@ def reconcile(known: pa.Table, commits: Iterable[Commit]) -> pa.Table:
     mentioned = {file_key.canonical_path(add.path) for add in added}
     only_new = len(mentioned) == len(added) and not any(commit.removes for commit in steps)
     mentioned.update(file_key.canonical_path(remove.path) for commit in steps for remove in commit.removes)
-    is_mentioned = path_keys.match_keys_chunked(known["path"], mentioned)
+    is_mentioned = match_path_keys.match_keys_chunked(known["path"], mentioned)
     disputed = known.filter(is_mentioned)
     changed = adds_as_table(added)
     if disputed.num_rows or not only_new:

@@ -24,7 +24,7 @@ from headgate.protocol.log.replay import State
 from headgate.storage.range_file import RangeFile
 from headgate.storage.store import Store
 from headgate.table.committer import Frontier
-from headgate.table.read import checkpoint_reader, log_reader, path_keys, plain_types
+from headgate.table.read import checkpoint_reader, log_reader, match_path_keys, plain_types
 from headgate.table.upkeep import checkpoint_stats_columns
 
 _CHUNK_BYTES = 8 * 1024 * 1024
@@ -160,7 +160,7 @@ class _FileRows:
             ) from exc  # fmt: skip
 
     def _undecided(self, rows: pa.StructArray, mentioned: Collection[str]) -> pa.StructArray:
-        disputed = path_keys.match_keys(pc.struct_field(rows, "path"), mentioned)
+        disputed = match_path_keys.match_keys(pc.struct_field(rows, "path"), mentioned)
         if not pc.any(disputed).as_py():
             return rows
         keys = iter(_keys(rows.filter(disputed)))

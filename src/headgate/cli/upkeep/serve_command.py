@@ -17,9 +17,9 @@ from headgate.cli.options import AsJson, LakeArgument, LakePlace
 from headgate.server.settings import ROWS, LakeSettings, ServerSettings, SettingRow, load_settings
 
 if TYPE_CHECKING:
-    from headgate.cli.upkeep import serving
+    from headgate.cli.upkeep import lake_server
 else:
-    serving = deferred_module("headgate.cli.upkeep.serving")
+    lake_server = deferred_module("headgate.cli.upkeep.lake_server")
 
 ConfigOption = Annotated[
     Path | None,
@@ -50,7 +50,7 @@ def serve(
         chosen = folder.choose_database(named, "server run")
         settings = replace(settings, lakes=(*settings.lakes, LakeSettings(name.lower(), chosen, warehouse)))
     tell = _tell_json if as_json else _tell
-    serving.serve_lakes(settings, create=create, listening=tell)
+    lake_server.serve_lakes(settings, create=create, listening=tell)
 
 
 def show_settings(config: ConfigOption = None, as_json: AsJson = False) -> None:

@@ -13,7 +13,7 @@ from headgate import Lake, Table
 from headgate.calls.arguments import coerce_arguments, parameters_of
 from headgate.errors import InvalidRequest
 from headgate.lake.transaction import LakeSnapshot, LakeTransaction
-from headgate.spark.calls.arguments import KINDS
+from headgate.spark.calls.option_kwargs import KINDS
 from headgate.spark.dml.merge.merge import Merge
 from headgate.spark.streaming.micro_batch import BatchWriter
 from headgate.table.maintenance.lease_handle import Lease
