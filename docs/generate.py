@@ -48,7 +48,7 @@ from headgate.sqlstates import SQLSTATES
 from headgate.table import authority
 from headgate.table.authority import Decider
 from headgate.table.stream.commit_files import COMMIT_REFUSALS
-from headgate.table.stream.read_options import READ_CONTRADICTIONS
+from headgate.table.stream.stream_read_settings import READ_CONTRADICTIONS
 
 sys.path.append(str(Path(__file__).parents[1]))
 from docs import command_line_tables, python_api, site_contents, test_numbers

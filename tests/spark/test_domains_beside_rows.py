@@ -12,7 +12,7 @@ from headgate.errors import DomainConflict, GroupConflict, InvalidRequest
 from headgate.plugins import domain_handlers as domains
 from headgate.plugins.registry import Registry
 from headgate.protocol.actions import Commit, Version
-from headgate.spark.streaming.stream_options import BatchDomains
+from headgate.spark.streaming.stream_write_options import BatchDomains
 from tests.support import streams
 
 pytestmark = pytest.mark.spark

@@ -13,7 +13,7 @@ import headgate
 from headgate import Lake, Table
 from headgate.errors import InvalidRequest, SchemaMismatch, UnsupportedFeature
 from headgate.spark.streaming.read_option_rows import READ_OPTIONS, ReadKind, parse_read_options
-from headgate.spark.streaming.read_stream_options import StreamReadKwargs
+from headgate.spark.streaming.stream_read_kwargs import StreamReadKwargs
 from tests.support.changed_tables import before_commit
 
 pytestmark = pytest.mark.spark

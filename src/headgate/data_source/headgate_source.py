@@ -28,7 +28,7 @@ from headgate.spark.parquet import logical_columns
 from headgate.spark.scan import change_feed, scan
 from headgate.spark.session import schema as spark_schema
 from headgate.spark.streaming.read_option_rows import ReadKind, parse_read_options
-from headgate.table.stream.read_options import StreamReadOptions
+from headgate.table.stream.stream_read_settings import StreamReadOptions
 
 FORMAT = "headgate"
 

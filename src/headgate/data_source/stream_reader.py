@@ -17,14 +17,14 @@ from headgate.data_source import batch_reader, file_tasks, table_finders
 from headgate.data_source.table_finders import OWN_OPTIONS, TableFinder
 from headgate.protocol.actions import AddFile
 from headgate.spark.scan import change_feed
-from headgate.spark.streaming import read_stream_options
+from headgate.spark.streaming import stream_read_kwargs
 from headgate.spark.streaming.read_option_rows import ReadKind, parse_read_options
 from headgate.table.read.live_files import table_as_adds
 from headgate.table.stream import stream_offsets
 from headgate.table.stream.admission import UNLIMITED
 from headgate.table.stream.awaited_offsets import AwaitedOffsets
-from headgate.table.stream.read_options import StreamReadOptions
 from headgate.table.stream.stream_offsets import StreamOffset
+from headgate.table.stream.stream_read_settings import StreamReadOptions
 from headgate.table.stream.table_stream import StreamBatch, TableStream
 
 try:
@@ -48,7 +48,7 @@ _ONLY_RUN = ""
 def stream_options_of(options: Mapping[str, str]) -> StreamReadOptions:
     """What the options of a stream ask for."""
     asked: Any = parse_read_options(options, ReadKind.STREAM, besides=(*OWN_OPTIONS, MARK))
-    return read_stream_options.from_read_kwargs(asked)
+    return stream_read_kwargs.from_read_kwargs(asked)
 
 
 class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):

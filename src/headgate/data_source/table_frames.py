@@ -15,7 +15,7 @@ from headgate.data_source.stream_reader import MARK, StreamReader
 from headgate.spark.scan import scan_marks
 from headgate.spark.streaming.micro_batch import Destination
 from headgate.table.opened_table import OpenedTable
-from headgate.table.stream.read_options import StreamReadOptions
+from headgate.table.stream.stream_read_settings import StreamReadOptions
 
 
 class HeldTableSource(HeadgateSource):

@@ -18,9 +18,9 @@ from headgate.protocol.metadata import alter_properties
 from headgate.spark.data_files import write_options
 from headgate.spark.data_files.write_options import WriteKwargs, WriteOptions
 from headgate.spark.session.schema import SchemaLike
-from headgate.spark.streaming import stream_options
+from headgate.spark.streaming import stream_write_options
 from headgate.spark.streaming.micro_batch import Destination
-from headgate.spark.streaming.stream_options import StreamKwargs, StreamMode
+from headgate.spark.streaming.stream_write_options import StreamKwargs, StreamMode
 from headgate.spark.write.save import SaveMode, SaveRequest, create_with_rows, save
 from headgate.table.alter import create
 from headgate.table.alter.create import TableDefinition
@@ -122,7 +122,7 @@ class TableCreation:
 
             lake.write_stream(stream, "sales.orders", checkpoint="checkpoints/orders", available_now=True)
         """
-        asked = stream_options.from_kwargs(mode, options, checkpoint)
+        asked = stream_write_options.from_kwargs(mode, options, checkpoint)
         return sink.start(df, self.destination(name, properties or {}), asked)
 
     def replace_table(

@@ -24,10 +24,10 @@ from headgate.spark.calls.user_calls import CallSubject, user_calls
 from headgate.spark.data_files import write_options
 from headgate.spark.data_files.write_options import WriteKwargs
 from headgate.spark.session import schema as spark_schema
-from headgate.spark.streaming import stream_options
+from headgate.spark.streaming import stream_write_options
 from headgate.spark.streaming.micro_batch import BatchWriter, Destination
-from headgate.spark.streaming.stream_options import BatchKwargs, StreamKwargs, StreamMode
 from headgate.spark.streaming.stream_reading import StreamReading
+from headgate.spark.streaming.stream_write_options import BatchKwargs, StreamKwargs, StreamMode
 from headgate.table.opened_table import OpenedTable
 
 if TYPE_CHECKING:
@@ -173,7 +173,9 @@ class Table:
 
             orders.write_stream(stream, checkpoint="checkpoints/orders", available_now=True)
         """
-        return sink.start(df, self._streamed_to(), stream_options.from_kwargs(mode, options, checkpoint))
+        return sink.start(
+            df, self._streamed_to(), stream_write_options.from_kwargs(mode, options, checkpoint)
+        )
 
     def batch_writer(self, *, mode: StreamMode = "append", **options: Unpack[BatchKwargs]) -> BatchWriter:
         """What writes each batch of a stream once, to give to ``df.writeStream.foreachBatch(…)`` yourself.
@@ -182,7 +184,7 @@ class Table:
 
             stream.writeStream.foreachBatch(orders.batch_writer()).start()
         """
-        return BatchWriter(self._streamed_to(), stream_options.from_kwargs(mode, options))
+        return BatchWriter(self._streamed_to(), stream_write_options.from_kwargs(mode, options))
 
     def plan_write(
         self, df: DataFrame, *, overwrite: bool = False, **options: Unpack[WriteKwargs]

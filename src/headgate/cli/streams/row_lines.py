@@ -21,8 +21,8 @@ from headgate.arrow.read.stream_rows import stream_rows
 from headgate.cli.shell.engine import collect_answer
 from headgate.lake.table import Table
 from headgate.table.stream.admission import ReadLimits
-from headgate.table.stream.read_options import StreamReadOptions
 from headgate.table.stream.stream_offsets import StreamOffset
+from headgate.table.stream.stream_read_settings import StreamReadOptions
 from headgate.table.stream.table_stream import TableStream
 
 _NO_LIMITS = ReadLimits(None, None)

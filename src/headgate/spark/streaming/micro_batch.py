@@ -17,7 +17,7 @@ from headgate.protocol.actions import Version
 from headgate.protocol.schema.types import Array, DataType, Map, Primitive, Struct
 from headgate.spark.calls.user_calls import user_calls
 from headgate.spark.data_files.write_options import WriteOptions
-from headgate.spark.streaming.stream_options import StreamOptions
+from headgate.spark.streaming.stream_write_options import StreamOptions
 from headgate.spark.write.save import SaveRequest, save
 from headgate.table.alter.create import TableDefinition
 from headgate.table.opened_table import OpenedTable

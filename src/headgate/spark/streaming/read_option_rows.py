@@ -13,7 +13,7 @@ from headgate.errors import InvalidRequest, UnsupportedFeature
 from headgate.spark.data_files.option_rows import COUNT, FLAG, TEXT, VERSION, OptionKind
 from headgate.spelling import did_you_mean
 from headgate.table.stream import schema_tracking
-from headgate.table.stream.read_options import DEFAULT_FILES, LATEST
+from headgate.table.stream.stream_read_settings import DEFAULT_FILES, LATEST
 
 
 class ReadKind(Enum):

@@ -11,7 +11,7 @@ from headgate.spark.scan.scan_marks import ScanMark
 from headgate.spark.session import kind
 from headgate.spark.streaming import query_identity
 from headgate.spark.streaming.micro_batch import BatchWriter, Destination, check_columns
-from headgate.spark.streaming.stream_options import StreamOptions
+from headgate.spark.streaming.stream_write_options import StreamOptions
 from headgate.spark.write import append_overwrite, create_as
 from headgate.storage.locate import locate
 from headgate.table.opened_table import OpenedTable

@@ -15,17 +15,17 @@ from headgate.table.opened_table import OpenedTable
 if TYPE_CHECKING:
     from headgate.spark.scan import binders
     from headgate.spark.session import kind
-    from headgate.spark.streaming import read_stream_options, stream_source
+    from headgate.spark.streaming import stream_read_kwargs, stream_source
     from headgate.spark.streaming.read_option_rows import check_not_refused
-    from headgate.spark.streaming.read_stream_options import StreamReadKwargs
+    from headgate.spark.streaming.stream_read_kwargs import StreamReadKwargs
 else:
     binders = deferred("headgate.spark.scan", "binders")
     kind = deferred("headgate.spark.session", "kind")
-    read_stream_options, stream_source = deferred(
-        "headgate.spark.streaming", "read_stream_options", "stream_source"
+    stream_read_kwargs, stream_source = deferred(
+        "headgate.spark.streaming", "stream_read_kwargs", "stream_source"
     )
     check_not_refused = deferred("headgate.spark.streaming.read_option_rows", "check_not_refused")
-    StreamReadKwargs = deferred("headgate.spark.streaming.read_stream_options", "StreamReadKwargs")
+    StreamReadKwargs = deferred("headgate.spark.streaming.stream_read_kwargs", "StreamReadKwargs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class StreamReading:
             orders.read_stream(max_files_per_trigger=100).writeStream.format("console").start()
         """
         session = spark or kind.active_session()
-        asked = read_stream_options.from_read_kwargs(options, session)
+        asked = stream_read_kwargs.from_read_kwargs(options, session)
         if not kind.is_connect(session) and binders.may_be_classic(session):
             return stream_source.read_stream(session, self.opened, asked)
         if asked.schema_tracking_location is not None:

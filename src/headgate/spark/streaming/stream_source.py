@@ -26,8 +26,8 @@ from headgate.table.read.live_files import table_as_adds
 from headgate.table.stream import stream_offsets
 from headgate.table.stream.admission import UNLIMITED
 from headgate.table.stream.awaited_offsets import AwaitedOffsets
-from headgate.table.stream.read_options import StreamReadOptions
 from headgate.table.stream.stream_offsets import StreamOffset
+from headgate.table.stream.stream_read_settings import StreamReadOptions
 from headgate.table.stream.table_stream import StreamBatch, TableStream
 
 _RUN = "spark.jobGroup.id"

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from headgate.errors import InvalidRequest
 from headgate.protocol.actions import AddFile, Commit, RemoveFile
-from headgate.table.stream.read_options import StreamReadOptions
+from headgate.table.stream.stream_read_settings import StreamReadOptions
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,8 @@ from headgate.protocol.actions import Metadata, Version
 from headgate.storage.locate import locate
 from headgate.storage.store import Store
 from headgate.table.stream import schema_changes
-from headgate.table.stream.read_options import StreamReadOptions
 from headgate.table.stream.schema_changes import ColumnChange, ReadColumns
+from headgate.table.stream.stream_read_settings import StreamReadOptions
 
 _FOLDER = "_headgate_schema_log_"
 _DIGITS = 20

@@ -5,8 +5,8 @@ from headgate.protocol.actions import EpochMillis
 from headgate.table.opened_table import OpenedTable
 from headgate.table.read.snapshot import Snapshot
 from headgate.table.stream import stream_offsets
-from headgate.table.stream.read_options import LATEST, StreamReadOptions
 from headgate.table.stream.stream_offsets import StreamOffset
+from headgate.table.stream.stream_read_settings import LATEST, StreamReadOptions
 
 _TOO_EARLY = "DELTA_TIMESTAMP_EARLIER_THAN_COMMIT_RETENTION"
 

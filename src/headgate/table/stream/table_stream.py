@@ -38,9 +38,9 @@ from headgate.table.stream import (
     stream_start,
 )
 from headgate.table.stream.admission import FileUnit, ReadLimits, advance
-from headgate.table.stream.read_options import StreamReadOptions
 from headgate.table.stream.schema_changes import ReadColumns
 from headgate.table.stream.stream_offsets import StreamOffset, VersionSlice
+from headgate.table.stream.stream_read_settings import StreamReadOptions
 
 _AHEAD = 16
 """How many commits are read at once."""

@@ -13,8 +13,13 @@ from headgate.lake.table import Table
 from headgate.spark.data_files import option_rows
 from headgate.spark.data_files.option_rows import OPTIONS, OptionKind, OptionRow, WriteKind
 from headgate.spark.data_files.write_options import WriteKwargs, WriteOptions
-from headgate.spark.streaming import stream_options
-from headgate.spark.streaming.stream_options import BatchDomains, BatchKwargs, StreamKwargs, StreamOptions
+from headgate.spark.streaming import stream_write_options
+from headgate.spark.streaming.stream_write_options import (
+    BatchDomains,
+    BatchKwargs,
+    StreamKwargs,
+    StreamOptions,
+)
 
 APPEND, OVERWRITE, CREATE, REPLACE, STREAM, CHANGE = WriteKind
 INTERNAL = {"epoch", "read_at"}
@@ -73,7 +78,7 @@ def test_what_a_stream_knows_besides_are_the_rows_of_streams_alone() -> None:
     }
 
     assert known == alone
-    options = stream_options.from_kwargs(
+    options = stream_write_options.from_kwargs(
         "append", {"app_id": "loader", "available_now": True, "compression": "zstd"}, "c"
     )
     assert (options.app_id, options.available_now, options.write.compression) == ("loader", True, "zstd")

@@ -19,7 +19,7 @@ from headgate.protocol import protocol_upgrade
 from headgate.protocol.actions import DomainMetadata
 from headgate.protocol.domains import rules
 from headgate.spark.data_files import write_options
-from headgate.spark.streaming import stream_options
+from headgate.spark.streaming import stream_write_options
 from headgate.table.opened_table import OpenedTable
 from headgate.table.transaction import Change, Operation
 
@@ -95,7 +95,7 @@ WAYS: Mapping[str, Way] = {
     "a transaction": _in_a_lake(_in_a_transaction),
     "create_table in a transaction": _in_a_lake(_made_in_a_transaction),
     "append, overwrite, write, replace_table": lambda _, given: write_options.from_kwargs({"domains": given}),
-    "write_stream": lambda _, given: stream_options.from_kwargs("append", {"domains": given}),
+    "write_stream": lambda _, given: stream_write_options.from_kwargs("append", {"domains": given}),
     "delete, update, merge, optimize, purge, restore": lambda _, given: rules.DomainSettings(given),
 }
 

@@ -14,8 +14,8 @@ from headgate.table.event_follower import EventFollower
 from headgate.table.location import CatalogIdentity
 from headgate.table.opened_table import OpenedTable
 from headgate.table.stream.awaited_offsets import LONGEST_WAIT_SECONDS, LOOK_ANYWAY_SECONDS, AwaitedOffsets
-from headgate.table.stream.read_options import StreamReadOptions
 from headgate.table.stream.stream_offsets import StreamOffset
+from headgate.table.stream.stream_read_settings import StreamReadOptions
 from headgate.table.stream.table_stream import TableStream
 from tests.support import tables, waiting
 

@@ -11,9 +11,9 @@ from headgate.protocol.schema.types import Field, Primitive
 from headgate.table.alter import alter_columns, set_properties
 from headgate.table.opened_table import OpenedTable
 from headgate.table.stream import schema_changes
-from headgate.table.stream.read_options import StreamReadOptions
 from headgate.table.stream.schema_tracking import SchemaLog, open_log
 from headgate.table.stream.stream_offsets import StreamOffset
+from headgate.table.stream.stream_read_settings import StreamReadOptions
 from headgate.table.stream.table_stream import TableStream
 from tests.support import tables
 from tests.unit.table.stream.test_table_stream import add, paths

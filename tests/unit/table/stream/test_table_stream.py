@@ -14,8 +14,8 @@ from headgate.protocol.schema.types import Field, Primitive
 from headgate.table.alter import alter_columns, set_properties
 from headgate.table.opened_table import OpenedTable
 from headgate.table.stream.admission import ReadLimits
-from headgate.table.stream.read_options import READ_CONTRADICTIONS, StreamReadOptions
 from headgate.table.stream.stream_offsets import StreamOffset, from_json, to_json
+from headgate.table.stream.stream_read_settings import READ_CONTRADICTIONS, StreamReadOptions
 from headgate.table.stream.table_stream import StreamBatch, TableStream
 from headgate.table.transaction import Change, Operation
 from tests.support import tables

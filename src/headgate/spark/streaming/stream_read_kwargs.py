@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from headgate.errors import InvalidRequest
 from headgate.spark.calls import moments, option_kwargs
 from headgate.table.stream import schema_tracking
-from headgate.table.stream.read_options import LATEST, StreamReadOptions
+from headgate.table.stream.stream_read_settings import LATEST, StreamReadOptions
 
 
 class StreamReadKwargs(TypedDict, total=False):

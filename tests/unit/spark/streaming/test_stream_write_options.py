@@ -17,7 +17,7 @@ from headgate.protocol.metadata.implicit_changes import MetadataOutcome, WriteIn
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.types import Array, Field, Map, Primitive, Struct
 from headgate.settings import Settings
-from headgate.spark.streaming import query_identity, stream_options
+from headgate.spark.streaming import query_identity, stream_write_options
 from headgate.spark.streaming.micro_batch import BatchWriter, Destination, check_columns
 
 COLUMNS = Struct((Field("id", Primitive("long")),))
@@ -46,7 +46,7 @@ def lake(tmp_path: Path) -> Lake:
 )
 def test_what_cannot_be_meant_is_refused(mode: str, asked: Any, says: str) -> None:
     with pytest.raises(InvalidRequest, match=says):
-        stream_options.from_kwargs(mode, asked, "c")
+        stream_write_options.from_kwargs(mode, asked, "c")
 
 
 def test_a_stream_needs_a_checkpoint_and_names_it_for_every_process(
@@ -55,19 +55,19 @@ def test_a_stream_needs_a_checkpoint_and_names_it_for_every_process(
     monkeypatch.chdir(tmp_path)
 
     with pytest.raises(InvalidRequest, match="needs a checkpoint"):
-        stream_options.from_kwargs("append", {}, "")
-    assert stream_options.from_kwargs("append", {}, "c").checkpoint == str(tmp_path / "c")
-    assert stream_options.from_kwargs("Complete", {}, "s3://bucket/c").checkpoint == "s3://bucket/c"
+        stream_write_options.from_kwargs("append", {}, "")
+    assert stream_write_options.from_kwargs("append", {}, "c").checkpoint == str(tmp_path / "c")
+    assert stream_write_options.from_kwargs("Complete", {}, "s3://bucket/c").checkpoint == "s3://bucket/c"
 
 
 def test_options_of_streams_are_those_of_writes_with_casts() -> None:
-    asked = stream_options.from_kwargs(
+    asked = stream_write_options.from_kwargs(
         "complete", {"merge_schema": True, "partition_by": ["a"], "app_id": "x"}, "c"
     )
 
     assert asked.write.implicit_casts and asked.write.merge_schema and asked.write.partition_by == ("a",)
     assert (asked.app_id, asked.saves, asked.overwrites) == ("x", "overwrite", True)
-    assert stream_options.from_kwargs("append", {}, "c").saves == "append"
+    assert stream_write_options.from_kwargs("append", {}, "c").saves == "append"
 
 
 def test_what_a_stream_may_cast_is_not_what_is_wrong_with_it() -> None:
