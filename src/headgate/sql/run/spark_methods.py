@@ -1,4 +1,4 @@
-"""How is a method of PySpark called that ``sql.session.doors`` has replaced? As what it was before.
+"""How is a method of PySpark called that ``sql.session.spark_patches`` has replaced? As what it was before.
 
 What Spark cannot do without Delta's jars it says at length, and by the name of a class that is missing;
 whoever is in a session that knows a lake meant a table of the lake, and is told how to name it.
