@@ -17,7 +17,7 @@ FACES: Mapping[str, str] = MappingProxyType(
     {
         "register": "headgate.registration.registered_lakes:register",
         "unregister": "headgate.registration.registered_lakes:unregister",
-        "open_doors": "headgate.sql.session.spark_patches:open_doors",
+        "patch_spark_methods": "headgate.sql.session.spark_patches:patch_spark_methods",
         "run_sql": "headgate.sql.run.run:run",
         "stream_frame": "headgate.data_source.table_frames:stream_frame",
     }

@@ -183,7 +183,7 @@ class Lake:
             lake.register(spark)
         """
         load_face("register")(spark, self, name)
-        load_face("open_doors")(spark)
+        load_face("patch_spark_methods")(spark)
 
     def sql(
         self,

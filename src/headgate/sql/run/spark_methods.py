@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from headgate.errors import InvalidRequest
 from headgate.registration import registered_lakes
 
-DOOR = "__headgate_door__"
+PATCH_MARK = "__headgate_patched__"
 """What a function has that takes the place of a method of PySpark."""
 _NO_DELTA = re.compile(r"\[DATA_SOURCE_NOT_FOUND\][^.]*: delta\b", re.IGNORECASE)
 
@@ -24,7 +24,7 @@ _NO_DELTA = re.compile(r"\[DATA_SOURCE_NOT_FOUND\][^.]*: delta\b", re.IGNORECASE
 def spark_sql(spark: SparkSession, text: str, args: Any, frames: Mapping[str, Any]) -> DataFrame:
     """``spark.sql`` as Spark has it."""
     method = type(spark).sql
-    if hasattr(method, DOOR):
+    if hasattr(method, PATCH_MARK):
         method = method.__wrapped__  # type: ignore[attr-defined]  # what functools.wraps remembers
     with explained_delta_source(spark):
         return method(spark, text, args, **frames)

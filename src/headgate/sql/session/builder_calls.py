@@ -28,7 +28,7 @@ class BuilderCalls:
     """The methods that were called and mean nothing to a table of a lake."""
 
 
-def noted(method: Callable[..., Any]) -> Callable[..., Any]:
+def recording_calls(method: Callable[..., Any]) -> Callable[..., Any]:
     """A method of a reader or a writer that does what it did, and is remembered once it did."""
 
     @wraps(method)

@@ -1,11 +1,11 @@
 """How does a Spark session come to know names of a lake in ``spark.sql``, ``spark.table`` and ``df.writeTo``?
 
-This module is the one door: the only place where methods of PySpark's own classes are replaced. Each row of
-``DOORS`` names a method; what takes its place asks first whether the session knows a lake, and then whether
-the name is the lake's. If not, Spark's own method is called with the very same arguments, so that its
-answers and its errors are Spark's. The methods are replaced once for all sessions, when a lake is first
-registered; a session without lakes is served as if nothing had happened. Only public methods are replaced,
-of classic Spark and, once there is a session of it, of Spark Connect.
+This module is the only place where methods of PySpark's own classes are replaced. Each row of
+``PATCHED_METHODS`` names some; what takes its place asks first whether the session knows a lake, and
+then whether the name is the lake's. If not, Spark's own method is called with the very same arguments,
+so that its answers and its errors are Spark's. The methods are replaced once for all sessions, when a
+lake is first registered; a session without lakes is served as if nothing had happened. Only public
+methods are replaced, of classic Spark and, once there is a session of it, of Spark Connect.
 """
 
 import importlib
@@ -32,12 +32,12 @@ Method = Callable[..., Any]
 Wrapping = Callable[[Method], Method]
 
 
-def open_doors(spark: SparkSession) -> None:
+def patch_spark_methods(spark: SparkSession) -> None:
     """Have the classes of this kind of session know lakes; nothing happens if they do."""
     connect = kind.is_connect(spark)
     with _lock:
-        for door in DOORS:
-            door.open(connect=connect)
+        for patched in PATCHED_METHODS:
+            patched.patch(connect=connect)
 
 
 def _sql(method: Method) -> Method:
@@ -114,7 +114,7 @@ def _table_exists(method: Method) -> Method:
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
+class PatchedMethod:
     """One row: a method of classic Spark, the same of Spark Connect, and what takes their place."""
 
     classic: str
@@ -124,14 +124,14 @@ class Door:
     methods: tuple[str, ...]
     wrapping: Wrapping
 
-    def open(self, *, connect: bool) -> None:
+    def patch(self, *, connect: bool) -> None:
         """Replace the methods, unless they are."""
         owner = getattr(importlib.import_module(self.connect if connect else self.classic), self.owner)
         for name in self.methods:
             method = getattr(owner, name, None)  # some versions do not have all
-            if method is not None and not hasattr(method, spark_methods.DOOR):
+            if method is not None and not hasattr(method, spark_methods.PATCH_MARK):
                 replacement = self.wrapping(method)
-                setattr(replacement, spark_methods.DOOR, True)
+                setattr(replacement, spark_methods.PATCH_MARK, True)
                 setattr(owner, name, replacement)
 
 
@@ -141,16 +141,16 @@ _WRITER = ("pyspark.sql.readwriter", "pyspark.sql.connect.readwriter", "DataFram
 _FRAME = ("pyspark.sql.classic.dataframe", "pyspark.sql.connect.dataframe", "DataFrame")
 _CATALOG = ("pyspark.sql.catalog", "pyspark.sql.connect.catalog", "Catalog")
 
-DOORS: tuple[Door, ...] = (
-    Door(*_SESSION, ("sql",), _sql),
-    Door(*_SESSION, ("table",), _session_table),
-    Door(*_READER, builder_calls.READER_CALLS, builder_calls.noted),
-    Door(*_READER, ("table",), _reader_table),
-    Door(*_FRAME, ("writeTo",), _write_to),
-    Door(*_WRITER, builder_calls.WRITER_CALLS, builder_calls.noted),
-    Door(*_WRITER, ("saveAsTable",), _save_as_table),
-    Door(*_WRITER, ("insertInto",), _insert_into),
-    Door(*_CATALOG, ("tableExists",), _table_exists),
+PATCHED_METHODS: tuple[PatchedMethod, ...] = (
+    PatchedMethod(*_SESSION, ("sql",), _sql),
+    PatchedMethod(*_SESSION, ("table",), _session_table),
+    PatchedMethod(*_READER, builder_calls.READER_CALLS, builder_calls.recording_calls),
+    PatchedMethod(*_READER, ("table",), _reader_table),
+    PatchedMethod(*_FRAME, ("writeTo",), _write_to),
+    PatchedMethod(*_WRITER, builder_calls.WRITER_CALLS, builder_calls.recording_calls),
+    PatchedMethod(*_WRITER, ("saveAsTable",), _save_as_table),
+    PatchedMethod(*_WRITER, ("insertInto",), _insert_into),
+    PatchedMethod(*_CATALOG, ("tableExists",), _table_exists),
 )
 _lock = threading.Lock()
 
