@@ -16,7 +16,7 @@ from tests.support.code_issuer import CLIENT_ID, code_issuer
 from tests.support.console_lakes import ConsoleServer, console_server
 
 GRANT = {
-    "deed": "grant",
+    "operation": "grant",
     "privilege": "DROP",
     "on": "sales.orders",
     "principal": "mallory",

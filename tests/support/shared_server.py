@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from headgate.catalog.catalog import Catalog
-from headgate.catalog.ports.catalog import Belongings, LakeCatalog, Upkeep
+from headgate.catalog.ports.catalog import LakeCatalog, OwnershipPorts, Upkeep
 from headgate.catalog.targets import CatalogTarget
 from headgate.plugins import catalogs
 from headgate.server.app import ServerParts, create_app
@@ -40,7 +40,7 @@ class _Shared:
 
 
 _SHARED = _Shared()
-_PARTS = frozenset({*vars(Upkeep), *vars(Belongings)}) - {"books", "recoveries"}
+_PARTS = frozenset({*vars(Upkeep), *vars(OwnershipPorts)}) - {"books", "recoveries"}
 
 
 def stop() -> None:

@@ -171,7 +171,7 @@ class Participant:
                 inner.advance(known)
         if (known := inner.newest) is not None and known.version == frontier.latest:
             return known
-        found = snapshot.told_snapshot(frontier, lambda version: opened.snapshot(version=version))
+        found = snapshot.snapshot_from_catalog(frontier, lambda version: opened.snapshot(version=version))
         if found is None:
             return self._load()
         state = found.state

@@ -329,7 +329,7 @@ class OpenedTable:
 
     def _told(self) -> Snapshot:
         """The latest version by the catalog's word, its log unread; where it does not tell all, loaded."""
-        found = snapshot.told_snapshot(frontier := self._committer.frontier(), self._reloaded)
+        found = snapshot.snapshot_from_catalog(frontier := self._committer.frontier(), self._reloaded)
         if found is None:
             return self._remember(*self._latest(frontier))
         self._check_readable(found.state.protocol, found.state.metadata)

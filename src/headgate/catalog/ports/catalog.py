@@ -71,7 +71,7 @@ class GathersWrites(Protocol):
         ...
 
 
-class Belongings(Protocol):
+class OwnershipPorts(Protocol):
     """What a catalog offers to those who decide which tables are its own, and who may use them."""
 
     @property
@@ -95,7 +95,7 @@ class Belongings(Protocol):
         ...
 
 
-class OtherTables(Protocol):
+class UnmanagedTablePorts(Protocol):
     """What a catalog offers to tables that it does not manage."""
 
     @property
@@ -119,8 +119,8 @@ class LakeCatalog(
     ReaderCatalog,
     ExternalVersions,
     Upkeep,
-    Belongings,
-    OtherTables,
+    OwnershipPorts,
+    UnmanagedTablePorts,
     Protocol,
 ):
     """A catalog, on behalf of one principal; safe to share between threads."""

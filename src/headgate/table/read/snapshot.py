@@ -85,7 +85,7 @@ def load_snapshot(
     return replace(loaded, state=checksum_files.with_commit_timestamp(store, loaded.state, frontier))
 
 
-def told_state(frontier: Frontier) -> State | None:
+def state_from_catalog(frontier: Frontier) -> State | None:
     """The small state of the latest version by the catalog's word, if it tells all of it."""
     told, timestamp = frontier.told, frontier.latest_timestamp
     if told is None or told.domains is None or told.txns is None or timestamp is None:
@@ -98,12 +98,12 @@ def told_state(frontier: Frontier) -> State | None:
     )
 
 
-def told_snapshot(frontier: Frontier, load: Callable[[Version], Snapshot]) -> Snapshot | None:
+def snapshot_from_catalog(frontier: Frontier, load: Callable[[Version], Snapshot]) -> Snapshot | None:
     """The latest version by the catalog's word, if it tells all of its small state; its log is unread.
 
     Whoever asks for its files has it loaded, perhaps much later.
     """
-    state = told_state(frontier)
+    state = state_from_catalog(frontier)
     if state is None:
         return None
     return Snapshot(state, UNREAD.made_by(lambda: load(state.version).files.columns))

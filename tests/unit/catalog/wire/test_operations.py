@@ -4,7 +4,7 @@ from typing import Protocol, get_type_hints
 
 import pytest
 
-from headgate.catalog.ports.catalog import Belongings, LakeCatalog, OtherTables, Upkeep
+from headgate.catalog.ports.catalog import LakeCatalog, OwnershipPorts, UnmanagedTablePorts, Upkeep
 from headgate.catalog.wire import operations
 from headgate.catalog.wire.operations import OPERATIONS, PARTS, PortOperation
 
@@ -17,10 +17,10 @@ def test_every_method_of_every_port_has_a_row() -> None:
 
 
 def test_every_port_of_a_catalog_is_a_part() -> None:
-    whole = set(LakeCatalog.__bases__) - {Upkeep, Belongings, OtherTables, Protocol}
+    whole = set(LakeCatalog.__bases__) - {Upkeep, OwnershipPorts, UnmanagedTablePorts, Protocol}
     named = {
         get_type_hints(getattr(member, "fget", None) or member)["return"]
-        for port in (Upkeep, Belongings, OtherTables)
+        for port in (Upkeep, OwnershipPorts, UnmanagedTablePorts)
         for _, member in operations.methods_of(port)
     }
 

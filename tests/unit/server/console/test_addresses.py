@@ -94,7 +94,7 @@ def test_a_browser_finds_the_icon_by_itself(console: ConsoleServer) -> None:
 
 
 def test_what_is_wrong_with_a_form_is_said(visitor: Visitor) -> None:
-    grant = {"deed": "grant", "privilege": "READ", "principal": "eve", "confirmed": "yes"}
+    grant = {"operation": "grant", "privilege": "READ", "principal": "eve", "confirmed": "yes"}
     adopt = {"location": "/nowhere/at/all", "name": "sales.adopted", "confirmed": "yes"}
     owner, bob = visitor("owner"), visitor("bob")
 
@@ -121,10 +121,12 @@ def test_a_deed_that_is_not_known_is_not_done(console: ConsoleServer, visitor: V
     before, owner = console.catalog.granting.grants(), visitor("owner")
     form = {"privilege": "READ", "on": "sales.orders", "principal": "eve", "confirmed": "yes"}
 
-    for deed in ({"deed": "nonsense"}, {"deed": ""}, {}):
-        assert owner.post(f"{LAKE}/grants", {**form, **deed}).status == 400
+    for operation in ({"operation": "nonsense"}, {"operation": ""}, {}):
+        assert owner.post(f"{LAKE}/grants", {**form, **operation}).status == 400
         assert (
-            owner.post(f"{TABLE}/maintenance", {"kind": "data cleanup", "confirmed": "yes", **deed}).status
+            owner.post(
+                f"{TABLE}/maintenance", {"kind": "data cleanup", "confirmed": "yes", **operation}
+            ).status
             == 400
         )
     assert console.catalog.granting.grants() == before

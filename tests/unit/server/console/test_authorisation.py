@@ -65,7 +65,7 @@ def test_a_lake_that_a_token_is_not_for_is_not_there(visitor: Visitor) -> None:
 def test_who_may_read_may_not_grant(console: ConsoleServer, visitor: Visitor) -> None:
     bob, before = visitor("bob"), console.catalog.granting.grants()
     form = {
-        "deed": "grant",
+        "operation": "grant",
         "privilege": "DROP",
         "on": "sales.orders",
         "principal": "bob",
@@ -79,8 +79,8 @@ def test_who_may_read_may_not_grant(console: ConsoleServer, visitor: Visitor) ->
 @pytest.mark.parametrize(
     ("page", "form"),
     [
-        ("/maintenance", {"deed": "permit", "kind": "metadata cleanup"}),
-        ("/maintenance", {"deed": "run"}),
+        ("/maintenance", {"operation": "permit", "kind": "metadata cleanup"}),
+        ("/maintenance", {"operation": "run"}),
         ("/check", {}),
         ("/release", {}),
     ],

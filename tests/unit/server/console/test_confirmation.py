@@ -19,11 +19,11 @@ from tests.unit.server.console.conftest import Visitor
 
 LAKE = "/console/lakes/main"
 STOCK = f"{LAKE}/tables/sales.stock"
-GRANT = {"deed": "grant", "privilege": "READ", "on": "sales.stock", "principal": "heidi"}
+GRANT = {"operation": "grant", "privilege": "READ", "on": "sales.stock", "principal": "heidi"}
 FORMS = (
     (f"{LAKE}/grants", GRANT),
-    (f"{STOCK}/maintenance", {"deed": "run"}),
-    (f"{STOCK}/maintenance", {"deed": "permit", "kind": "data cleanup"}),
+    (f"{STOCK}/maintenance", {"operation": "run"}),
+    (f"{STOCK}/maintenance", {"operation": "permit", "kind": "data cleanup"}),
     (f"{STOCK}/check", {}),
     (f"{STOCK}/release", {}),
     (f"{LAKE}/adopt", {"location": "/somewhere", "name": "sales.adopted"}),
@@ -52,7 +52,7 @@ def granted(console: ConsoleServer) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("path", "fields"), FORMS, ids=[path + fields.get("deed", "") for path, fields in FORMS]
+    ("path", "fields"), FORMS, ids=[path + fields.get("operation", "") for path, fields in FORMS]
 )
 def test_a_question_is_a_page_that_one_can_come_back_to(
     visitor: Visitor, path: str, fields: dict[str, str]
@@ -76,9 +76,9 @@ def test_what_was_done_is_said_on_the_page_that_follows(console: ConsoleServer, 
     assert onward == f"{LAKE}/grants?done=granted" and granted(console)
     assert "The privilege was granted." in owner.get(onward).body.decode()
 
-    onward = confirm(owner, f"{LAKE}/grants", {**GRANT, "deed": "revoke"})
+    onward = confirm(owner, f"{LAKE}/grants", {**GRANT, "operation": "revoke"})
     assert "The grant was taken back." in owner.get(onward).body.decode() and not granted(console)
-    onward = confirm(owner, f"{LAKE}/grants", {**GRANT, "deed": "revoke"})
+    onward = confirm(owner, f"{LAKE}/grants", {**GRANT, "operation": "revoke"})
     assert "There was no such grant" in owner.get(onward).body.decode()
 
 
@@ -88,10 +88,10 @@ def test_maintenance_says_what_it_did(console: ConsoleServer, visitor: Visitor) 
     assert isinstance(console.catalog.propose(inline(made.table_id, 1, "unpublished")), Ratified)
 
     for fields, said in (
-        ({"deed": "run"}, Done.TENDED),
-        ({"deed": "run"}, Done.NOTHING_DUE),
-        ({"deed": "permit", "kind": "metadata cleanup"}, Done.PERMITTED),
-        ({"deed": "forbid", "kind": "metadata cleanup"}, Done.FORBIDDEN),
+        ({"operation": "run"}, Done.TENDED),
+        ({"operation": "run"}, Done.NOTHING_DUE),
+        ({"operation": "permit", "kind": "metadata cleanup"}, Done.PERMITTED),
+        ({"operation": "forbid", "kind": "metadata cleanup"}, Done.FORBIDDEN),
     ):
         onward = confirm(owner, path, fields)
         assert onward == f"{path}?done={said.value}"
@@ -124,7 +124,7 @@ def test_nobody_is_led_to_a_question_by_a_link_of_somebody_else(visitor: Visitor
 
     for path in (
         address,
-        f"{LAKE}/grants/confirm?deed=grant&privilege=READ&principal=mallory",
+        f"{LAKE}/grants/confirm?operation=grant&privilege=READ&principal=mallory",
         question(owner, f"{LAKE}/grants", GRANT).replace("heidi", "mallory"),
         f"{LAKE}/grants/confirm?proof={asked['proof']}",
     ):

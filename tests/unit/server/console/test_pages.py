@@ -124,7 +124,7 @@ def test_signs_that_cannot_be_seen_are_spelled_out() -> None:
 
 def test_a_write_is_confirmed_before_it_is_done(console: ConsoleServer, visitor: Visitor) -> None:
     owner = visitor("owner")
-    form = {"deed": "grant", "privilege": "append", "on": "sales", "principal": "frank"}
+    form = {"operation": "grant", "privilege": "append", "on": "sales", "principal": "frank"}
 
     asked = owner.get(owner.post(f"{LAKE}/grants", form).headers["location"])
     assert asked.status == 200 and b"Grant a privilege?" in asked.body
@@ -132,14 +132,14 @@ def test_a_write_is_confirmed_before_it_is_done(console: ConsoleServer, visitor:
 
     assert owner.post(f"{LAKE}/grants", {**form, "confirmed": "yes"}).status == 303
     assert any(grant.principal == "frank" for grant in console.catalog.granting.grants())
-    assert owner.post(f"{LAKE}/grants", {**form, "deed": "revoke", "confirmed": "yes"}).status == 303
+    assert owner.post(f"{LAKE}/grants", {**form, "operation": "revoke", "confirmed": "yes"}).status == 303
     assert not any(grant.principal == "frank" for grant in console.catalog.granting.grants())
 
 
 def test_what_is_due_is_done_without_spark(console: ConsoleServer, visitor: Visitor) -> None:
     owner, path = visitor("owner"), f"{LAKE}/tables/sales.stock/maintenance"
 
-    assert owner.post(path, {"deed": "run", "confirmed": "yes"}).status == 303
+    assert owner.post(path, {"operation": "run", "confirmed": "yes"}).status == 303
     assert owner.part(path).status == 200
 
 

@@ -14,7 +14,13 @@ from tests.support.operated_server import operated
 from tests.unit.server.console.conftest import Visitor
 
 GRANTS = "/console/lakes/main/grants"
-GRANT = {"deed": "grant", "privilege": "READ", "on": "sales.orders", "principal": "eve", "confirmed": "yes"}
+GRANT = {
+    "operation": "grant",
+    "privilege": "READ",
+    "on": "sales.orders",
+    "principal": "eve",
+    "confirmed": "yes",
+}
 
 
 def granted(console: ConsoleServer, principal: str) -> bool:

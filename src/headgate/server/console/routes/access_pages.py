@@ -13,7 +13,12 @@ from headgate.errors import InvalidRequest
 from headgate.server.console.address_numbers import PageNumber
 from headgate.server.console.deeds_done import Done
 from headgate.server.console.rendering import page
-from headgate.server.console.routes.confirmation import QUESTION, Deed, ask_or_do, confirmation_page
+from headgate.server.console.routes.confirmation import (
+    QUESTION,
+    ConfirmableAction,
+    ask_or_do,
+    confirmation_page,
+)
 from headgate.server.console.views import grants_view
 from headgate.server.console.views.paging import list_page
 from headgate.server.console.visit import AskedForm, Form, Visit, VisitedLake
@@ -59,7 +64,7 @@ def change_grants(
     visit: NamedDependency[Visit], lake: FromPath[str], form: NamedDependency[Form]
 ) -> Redirect:
     """Grant or revoke a privilege, once that is confirmed."""
-    return ask_or_do(visit, form, _grant_deed(visit.lake(lake), form))
+    return ask_or_do(visit, form, _grant_action(visit.lake(lake), form))
 
 
 @get(f"{GRANTS}{QUESTION}", sync_to_thread=True)
@@ -68,21 +73,21 @@ def confirm_grants(
 ) -> Response[str]:
     """The question whether a privilege is to be granted or revoked."""
     found = visit.lake(lake)
-    return confirmation_page(visit, found, _grant_deed(found, asked), asked)
+    return confirmation_page(visit, found, _grant_action(found, asked), asked)
 
 
-def _grant_deed(lake: VisitedLake, form: Form) -> Deed:
+def _grant_action(lake: VisitedLake, form: Form) -> ConfirmableAction:
     privilege, whom = parse_privilege(form.get("privilege", "")), form.get("principal", "").strip()
     on = form.get("on", "").strip() or None
     shown, granting = on or "the lake", lake.catalog.granting
     back = f"{lake.address}/grants"
-    if form.get("deed") not in ("grant", "revoke"):
+    if form.get("operation") not in ("grant", "revoke"):
         raise InvalidRequest("a form of grants says grant or revoke: send it from its page")
     if not whom:
         raise InvalidRequest("a privilege is granted to somebody: name a principal, or a group as group:name")
-    if form.get("deed") == "revoke":
+    if form.get("operation") == "revoke":
         sentence = f"{whom} may then no longer {privilege.value} on {shown}, unless another grant says so."
-        return Deed(
+        return ConfirmableAction(
             "Take a grant back",
             sentence,
             "Take it back",
@@ -95,4 +100,4 @@ def _grant_deed(lake: VisitedLake, form: Form) -> Deed:
         granting.grant(privilege, on, whom)
         return Done.GRANTED
 
-    return Deed("Grant a privilege", sentence, "Grant it", back, grant)
+    return ConfirmableAction("Grant a privilege", sentence, "Grant it", back, grant)

@@ -1,7 +1,7 @@
 """Is this really to be done? What changes something is shown as a sentence, then confirmed.
 
     POST …/grants                       what is asked for
-    303  …/grants/confirm?deed=…        the question: a page, so going back and forth does no harm
+    303  …/grants/confirm?operation=…        the question: a page, so going back and forth does no harm
     POST …/grants       confirmed=yes   it is done
     303  …/grants?done=granted          and said to be
 
@@ -27,7 +27,7 @@ QUESTION = "/confirm"
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class ConfirmableAction:
     """Something that changes the lake: what it is, what it means, and doing it."""
 
     title: str
@@ -40,17 +40,21 @@ class Deed:
     """The page to go on to when it is done, if that is another one."""
 
 
-def ask_or_do(visit: Visit, form: Form, deed: Deed) -> Redirect:
+def ask_or_do(visit: Visit, form: Form, action: ConfirmableAction) -> Redirect:
     """Lead to the question whether it is to be done, or, if the form has the answer, do it and go on."""
     if form.get(CONFIRMED) == "yes":
-        done = deed.do()
-        return Redirect(f"{deed.onward or deed.back}?done={done.value}", status_code=303)
+        done = action.do()
+        return Redirect(f"{action.onward or action.back}?done={done.value}", status_code=303)
     fields = {name: value for name, value in form.items() if name not in (CSRF_FIELD, CONFIRMED, PROOF)}
     asked = urlencode({**fields, PROOF: proof_of(fields, visit.session)})
     return Redirect(f"{visit.address}{QUESTION}?{asked}", status_code=303)
 
 
-def confirmation_page(visit: Visit, lake: VisitedLake, deed: Deed, asked: Form) -> Response[Any]:
+def confirmation_page(
+    visit: Visit, lake: VisitedLake, action: ConfirmableAction, asked: Form
+) -> Response[Any]:
     """The page that says what is about to be done."""
-    action = visit.address.removesuffix(QUESTION)
-    return page(visit, "confirm.html", lake, deed=deed, fields=asked, action=action, confirmed=CONFIRMED)
+    address = visit.address.removesuffix(QUESTION)
+    return page(
+        visit, "confirm.html", lake, action=action, fields=asked, address=address, confirmed=CONFIRMED
+    )

@@ -15,7 +15,12 @@ from headgate.redaction import redact
 from headgate.server.console.deeds_done import Done
 from headgate.server.console.open_tables import VisitedTable
 from headgate.server.console.rendering import page
-from headgate.server.console.routes.confirmation import QUESTION, Deed, ask_or_do, confirmation_page
+from headgate.server.console.routes.confirmation import (
+    QUESTION,
+    ConfirmableAction,
+    ask_or_do,
+    confirmation_page,
+)
 from headgate.server.console.routes.table_pages import TABLE
 from headgate.server.console.visit import AskedForm, Form, Visit, VisitedLake
 from headgate.storage import locations
@@ -38,7 +43,7 @@ def show_adoption(visit: NamedDependency[Visit], lake: FromPath[str]) -> Respons
 @post(ADOPT, status_code=303, sync_to_thread=True)
 def adopt_table(visit: NamedDependency[Visit], lake: FromPath[str], form: NamedDependency[Form]) -> Redirect:
     """Take a table into the catalog, once that is confirmed; for the owner alone."""
-    return ask_or_do(visit, form, _adoption_deed(visit.lake(lake), form))
+    return ask_or_do(visit, form, _adoption_action(visit.lake(lake), form))
 
 
 @get(f"{ADOPT}{QUESTION}", sync_to_thread=True)
@@ -47,10 +52,10 @@ def confirm_adoption(
 ) -> Response[str]:
     """The question whether a table is to be adopted."""
     found = visit.lake(lake)
-    return confirmation_page(visit, found, _adoption_deed(found, asked), asked)
+    return confirmation_page(visit, found, _adoption_action(found, asked), asked)
 
 
-def _adoption_deed(lake: VisitedLake, form: Form) -> Deed:
+def _adoption_action(lake: VisitedLake, form: Form) -> ConfirmableAction:
     if lake.principal != OWNER:
         raise NotAllowed(
             "tables are adopted from here by the lake's owner alone: use lake.adopt", operation="adopt"
@@ -71,7 +76,7 @@ def _adoption_deed(lake: VisitedLake, form: Form) -> Deed:
         return Done.ADOPTED
 
     back, onward = f"{lake.address}/adopt", lake.table_address(str(name))
-    return Deed("Adopt a table", sentence, "Adopt it", back, adopt, onward)
+    return ConfirmableAction("Adopt a table", sentence, "Adopt it", back, adopt, onward)
 
 
 @get(f"{TABLE}/release", sync_to_thread=True)
@@ -92,7 +97,7 @@ def release_table(
 ) -> Redirect:
     """Give a table back, once that is confirmed."""
     found = visit.lake(lake)
-    return ask_or_do(visit, form, _release_deed(found, found.table(table)))
+    return ask_or_do(visit, form, _release_action(found, found.table(table)))
 
 
 @get(f"{TABLE}/release{QUESTION}", sync_to_thread=True)
@@ -104,16 +109,16 @@ def confirm_release(
 ) -> Response[str]:
     """The question whether a table is to be given back."""
     found = visit.lake(lake)
-    return confirmation_page(visit, found, _release_deed(found, found.table(table)), asked)
+    return confirmation_page(visit, found, _release_action(found, found.table(table)), asked)
 
 
-def _release_deed(lake: VisitedLake, table: VisitedTable) -> Deed:
+def _release_action(lake: VisitedLake, table: VisitedTable) -> ConfirmableAction:
     sentence = (
         f"{table.name} is then an ordinary Delta table at {table.entry.location}, and the name is free. "
         "Everything is published first; commits wait meanwhile."
     )
     back, do = f"{lake.table_address(table.name)}/release", partial(_release, lake, table)
-    return Deed("Release the table", sentence, "Release it", back, do, f"{lake.address}/tables")
+    return ConfirmableAction("Release the table", sentence, "Release it", back, do, f"{lake.address}/tables")
 
 
 def _release(lake: VisitedLake, table: VisitedTable) -> Done:

@@ -18,7 +18,12 @@ from headgate.errors import InvalidRequest
 from headgate.server.console.deeds_done import Done
 from headgate.server.console.open_tables import VisitedTable
 from headgate.server.console.rendering import page
-from headgate.server.console.routes.confirmation import QUESTION, Deed, ask_or_do, confirmation_page
+from headgate.server.console.routes.confirmation import (
+    QUESTION,
+    ConfirmableAction,
+    ask_or_do,
+    confirmation_page,
+)
 from headgate.server.console.routes.table_pages import TABLE
 from headgate.server.console.views import maintenance_view
 from headgate.server.console.visit import AskedForm, Form, Visit, VisitedLake
@@ -70,7 +75,7 @@ def change_maintenance(
 ) -> Redirect:
     """Permit or forbid a kind of maintenance, or do what is due, once that is confirmed."""
     found = visit.lake(lake)
-    return ask_or_do(visit, form, _maintenance_deed(found, found.table(table), form))
+    return ask_or_do(visit, form, _maintenance_action(found, found.table(table), form))
 
 
 @get(f"{TABLE}/maintenance{QUESTION}", sync_to_thread=True)
@@ -82,27 +87,27 @@ def confirm_maintenance(
 ) -> Response[str]:
     """The question whether a kind is to be permitted or forbidden, or what is due to be done."""
     found = visit.lake(lake)
-    deed = _maintenance_deed(found, found.table(table), asked)
-    return confirmation_page(visit, found, deed, asked)
+    action = _maintenance_action(found, found.table(table), asked)
+    return confirmation_page(visit, found, action, asked)
 
 
-def _maintenance_deed(lake: VisitedLake, table: VisitedTable, form: Form) -> Deed:
+def _maintenance_action(lake: VisitedLake, table: VisitedTable, form: Form) -> ConfirmableAction:
     back = f"{lake.table_address(table.name)}/maintenance"
-    if form.get("deed") == "run":
+    if form.get("operation") == "run":
         sentence = (
             f"What is due for {table.name} and needs no Spark is done now: publishing, checkpoints, "
             "checksums, and the clean-up that is permitted."
         )
-        return Deed("Do what is due", sentence, "Do it now", back, partial(_run, lake, table))
+        return ConfirmableAction("Do what is due", sentence, "Do it now", back, partial(_run, lake, table))
     kind, permissions = maintenance.parse_kind(form.get("kind", "")), lake.catalog.permissions
-    if form.get("deed") == "permit":
+    if form.get("operation") == "permit":
         sentence = f"Workers then do {kind.value} of {table.name} whenever it is due."
         do = partial(_permit, permissions, table, kind)
-        return Deed(f"Permit {kind.value}", sentence, "Permit it", back, do)
-    if form.get("deed") == "forbid":
+        return ConfirmableAction(f"Permit {kind.value}", sentence, "Permit it", back, do)
+    if form.get("operation") == "forbid":
         sentence = f"Only the owner of {table.name} can then ask for {kind.value}."
         do = partial(_forbid, permissions, table, kind)
-        return Deed(f"Forbid {kind.value}", sentence, "Forbid it", back, do)
+        return ConfirmableAction(f"Forbid {kind.value}", sentence, "Forbid it", back, do)
     raise InvalidRequest("a form of maintenance says permit, forbid or run: send it from its page")
 
 
@@ -165,7 +170,7 @@ def repair_table(
 ) -> Redirect:
     """Write anew what can be derived from the rest, once that is confirmed."""
     found = visit.lake(lake)
-    return ask_or_do(visit, form, _repair_deed(found, found.table(table)))
+    return ask_or_do(visit, form, _repair_action(found, found.table(table)))
 
 
 @get(f"{TABLE}/check{QUESTION}", sync_to_thread=True)
@@ -177,15 +182,15 @@ def confirm_repair(
 ) -> Response[str]:
     """The question whether a table is to be repaired."""
     found = visit.lake(lake)
-    return confirmation_page(visit, found, _repair_deed(found, found.table(table)), asked)
+    return confirmation_page(visit, found, _repair_action(found, found.table(table)), asked)
 
 
-def _repair_deed(lake: VisitedLake, table: VisitedTable) -> Deed:
+def _repair_action(lake: VisitedLake, table: VisitedTable) -> ConfirmableAction:
     sentence = (
         f"What is damaged in {table.name} and follows from the rest is written anew. Nothing is deleted."
     )
     back = f"{lake.table_address(table.name)}/check"
-    return Deed("Repair the table", sentence, "Repair it", back, partial(_repair, lake, table))
+    return ConfirmableAction("Repair the table", sentence, "Repair it", back, partial(_repair, lake, table))
 
 
 def _repair(lake: VisitedLake, table: VisitedTable) -> Done:

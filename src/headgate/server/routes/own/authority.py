@@ -22,7 +22,7 @@ MOST_AT_ONCE = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class OperationRequest:
     """An operation that somebody asks for."""
 
     operation: PortOperation
@@ -39,61 +39,63 @@ class Asked:
         return self.operation.call(self.catalog, self.arguments)
 
 
-Guard = Callable[[Asked], Any]
+Guard = Callable[[OperationRequest], Any]
 """Answers in place of the catalog, or refuses; or has the catalog answer."""
 
 
-def answer(asked: Asked) -> Any:
+def answer(request: OperationRequest) -> Any:
     """What the catalog answers to whoever may ask."""
-    if asked.operation.access is Access.OWNER and not asked.is_owner:
+    if request.operation.access is Access.OWNER and not request.is_owner:
         raise NotAllowed(
-            f"{asked.operation.path} is for the owner of the lake alone: ask whoever that is",
-            operation=asked.operation.path,
+            f"{request.operation.path} is for the owner of the lake alone: ask whoever that is",
+            operation=request.operation.path,
         )
-    guard = GUARDS.get(asked.operation.path)
-    return asked.answer() if guard is None or (asked.is_owner and guard is not _bounded) else guard(asked)
+    guard = GUARDS.get(request.operation.path)
+    return (
+        request.answer() if guard is None or (request.is_owner and guard is not _bounded) else guard(request)
+    )
 
 
-def _bounded(asked: Asked) -> Any:
-    if asked.arguments["limit"] > MOST_AT_ONCE:
+def _bounded(request: OperationRequest) -> Any:
+    if request.arguments["limit"] > MOST_AT_ONCE:
         raise InvalidRequest(
-            f"limit={asked.arguments['limit']} is more than one answer holds: ask for at most "
+            f"limit={request.arguments['limit']} is more than one answer holds: ask for at most "
             f"{MOST_AT_ONCE}, and for the rest after that"
         )
-    return asked.answer()
+    return request.answer()
 
 
-def _without_ids(asked: Asked) -> Any:
+def _without_ids(request: OperationRequest) -> Any:
     """Who holds what, but not by which id: whoever knows it can end the lease."""
-    return tuple(replace(held, lease_id="") for held in asked.answer())
+    return tuple(replace(held, lease_id="") for held in request.answer())
 
 
-def _for_oneself(asked: Asked) -> Any:
-    proposer = asked.arguments["proposer"]
-    if proposer != asked.catalog.principal:
+def _for_oneself(request: OperationRequest) -> Any:
+    proposer = request.arguments["proposer"]
+    if proposer != request.catalog.principal:
         raise NotAllowed(
-            f"{asked.catalog.principal!r} asks on behalf of {proposer!r}, which only the owner of the lake "
+            f"{request.catalog.principal!r} asks on behalf of {proposer!r}, which only the owner of the lake "
             "may: ask for yourself",
-            operation=asked.operation.path,
+            operation=request.operation.path,
         )
-    return asked.answer()
+    return request.answer()
 
 
-def _found_for_oneself(asked: Asked) -> Any:
+def _found_for_oneself(request: OperationRequest) -> Any:
     try:
-        return _visible(asked.catalog, _for_oneself(asked))
+        return _visible(request.catalog, _for_oneself(request))
     except TableExists as exc:
         name = exc.fields.get("name")
-        if name in {str(entry.name) for entry in asked.catalog.tables()}:
+        if name in {str(entry.name) for entry in request.catalog.tables()}:
             raise
         raise TableExists(
-            f"the table at {asked.arguments['place']!r} is one of this lake already, or was dropped: ask "
+            f"the table at {request.arguments['place']!r} is one of this lake already, or was dropped: ask "
             "its owner"
         ) from None
 
 
-def _if_visible(asked: Asked) -> Any:
-    return _visible(asked.catalog, asked.answer())
+def _if_visible(request: OperationRequest) -> Any:
+    return _visible(request.catalog, request.answer())
 
 
 def _visible(catalog: LakeCatalog, entry: TableEntry | None) -> TableEntry | None:
@@ -107,8 +109,8 @@ def _sees(catalog: LakeCatalog, table_id: TableId) -> bool:
     return False
 
 
-def _only_own(asked: Asked) -> Any:
-    return tuple(found for found in asked.answer() if found.proposer == asked.catalog.principal)
+def _only_own(request: OperationRequest) -> Any:
+    return tuple(found for found in request.answer() if found.proposer == request.catalog.principal)
 
 
 def _under_way(catalog: LakeCatalog, table_id: TableId) -> Transfer | None:
@@ -119,30 +121,30 @@ def _under_way(catalog: LakeCatalog, table_id: TableId) -> Transfer | None:
 def _settled(nothing: AdoptionStatus | ReleaseStatus) -> Guard:
     """To whoever neither brings a table, takes it away nor sees it, it is as if there were none."""
 
-    def guard(asked: Asked) -> Any:
-        table_id = asked.arguments["table_id"]
-        transfer = _under_way(asked.catalog, table_id)
-        if transfer is not None and transfer.proposer == asked.catalog.principal:
-            return asked.answer()
-        return asked.answer() if _sees(asked.catalog, table_id) else nothing
+    def guard(request: OperationRequest) -> Any:
+        table_id = request.arguments["table_id"]
+        transfer = _under_way(request.catalog, table_id)
+        if transfer is not None and transfer.proposer == request.catalog.principal:
+            return request.answer()
+        return request.answer() if _sees(request.catalog, table_id) else nothing
 
     return guard
 
 
-def _own_release(asked: Asked) -> Any:
-    table_id = asked.arguments["transfer"].table_id
-    known = _under_way(asked.catalog, table_id) or asked.catalog.releases.gone(table_id)
-    if known is not None and known.proposer != asked.catalog.principal:
+def _own_release(request: OperationRequest) -> Any:
+    table_id = request.arguments["transfer"].table_id
+    known = _under_way(request.catalog, table_id) or request.catalog.releases.gone(table_id)
+    if known is not None and known.proposer != request.catalog.principal:
         raise NotAllowed(
             "somebody else is giving that table back: only they, or the owner of the lake, can go on",
-            operation=asked.operation.path,
+            operation=request.operation.path,
         )
-    return asked.answer()
+    return request.answer()
 
 
-def _gone_by_oneself(asked: Asked) -> Any:
-    found: Transfer | None = asked.answer()
-    return found if found is not None and found.proposer == asked.catalog.principal else None
+def _gone_by_oneself(request: OperationRequest) -> Any:
+    found: Transfer | None = request.answer()
+    return found if found is not None and found.proposer == request.catalog.principal else None
 
 
 GUARDS: Mapping[str, Guard] = {

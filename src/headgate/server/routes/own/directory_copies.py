@@ -4,21 +4,21 @@ from headgate.catalog.ports.commits import TableId
 from headgate.catalog.ports.directory import TableDisposal
 from headgate.catalog.ports.directory_copy import DirectoryCopying
 from headgate.catalog.wire.operations import CopyDue
-from headgate.server.routes.own.authority import Asked
+from headgate.server.routes.own.authority import OperationRequest
 
 
-def about_to_be_forgotten(asked: Asked) -> tuple[TableId, ...]:
+def about_to_be_forgotten(request: OperationRequest) -> tuple[TableId, ...]:
     """The table that is forgotten if this succeeds.
 
     To forget what is not there, or not one's own, is no error. But it must not be written down either: a
     recovery would take a table for purged that only the database has lost.
     """
-    if asked.operation.copy is not CopyDue.FORGOTTEN:
+    if request.operation.copy is not CopyDue.FORGOTTEN:
         return ()
-    table_id: TableId = asked.arguments["table_id"]
-    if asked.operation.method is TableDisposal.forget_keeping_files:
+    table_id: TableId = request.arguments["table_id"]
+    if request.operation.method is TableDisposal.forget_keeping_files:
         return (table_id,)
-    condemned = {found.table_id for found in asked.catalog.disposal.abandoned()}
+    condemned = {found.table_id for found in request.catalog.disposal.abandoned()}
     return (table_id,) if table_id in condemned else ()
 
 

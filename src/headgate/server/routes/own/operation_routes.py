@@ -25,7 +25,7 @@ from headgate.server.caller import Authenticator, Caller, visible_lakes
 from headgate.server.credentials import CredentialVendor, vend_by_id
 from headgate.server.lakes import ServedLake, ServedLakes
 from headgate.server.routes.own import authority, directory_copies
-from headgate.server.routes.own.authority import Asked
+from headgate.server.routes.own.authority import OperationRequest
 
 OwnRequest = Request[object, object, State]
 
@@ -108,12 +108,14 @@ def _route(operation: PortOperation) -> Callable[[Callable[..., Response[bytes]]
 def _answer(
     codec: OperationCodec, lake: ServedLake, principal: str, body: bytes, vendor: CredentialVendor
 ) -> bytes:
-    asked = Asked(codec.operation, lake.catalog_for(principal), codec.decode_arguments(body))
-    forgotten = directory_copies.about_to_be_forgotten(asked)
-    found = authority.answer(asked)
-    if asked.operation.method is ReaderCatalog.credentials:  # the catalog has authorised; the server mints
-        found = vend_by_id(vendor, asked.catalog, asked.arguments["table_id"], asked.arguments["operation"])
-    directory_copies.keep_copy(lake.catalog.copies, asked.operation.copy, forgotten)
+    request = OperationRequest(codec.operation, lake.catalog_for(principal), codec.decode_arguments(body))
+    forgotten = directory_copies.about_to_be_forgotten(request)
+    found = authority.answer(request)
+    if request.operation.method is ReaderCatalog.credentials:  # the catalog has authorised; the server mints
+        found = vend_by_id(
+            vendor, request.catalog, request.arguments["table_id"], request.arguments["operation"]
+        )
+    directory_copies.keep_copy(lake.catalog.copies, request.operation.copy, forgotten)
     return codec.encode_result(found)
 
 
