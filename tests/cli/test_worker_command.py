@@ -56,9 +56,9 @@ def test_once_does_what_is_due_and_then_nothing_is(lake: Path) -> None:
 
 
 def test_deeds_are_json_for_programs(lake: Path) -> None:
-    deeds = json.loads(run(lake, "--once", "--json").stdout)
+    results = json.loads(run(lake, "--once", "--json").stdout)
 
-    assert deeds[0] == {
+    assert results[0] == {
         "subject": "sales.orders",
         "chore": "publish",
         "outcome": "done",

@@ -28,8 +28,10 @@ def ids(table: Table) -> list[int]:
     return sorted(row.id for row in table.read().collect())
 
 
-def row_work(deeds: tuple[TaskResult, ...]) -> list[tuple[str, TaskOutcome]]:
-    return [(deed.chore, deed.outcome) for deed in deeds if deed.chore in ("optimize", "cluster", "purge")]
+def row_work(results: tuple[TaskResult, ...]) -> list[tuple[str, TaskOutcome]]:
+    return [
+        (result.task, result.outcome) for result in results if result.task in ("optimize", "cluster", "purge")
+    ]
 
 
 def counting(spark: SparkSession) -> tuple[list[int], Callable[[], SparkSession]]:

@@ -131,8 +131,8 @@ def test_thresholds_are_permitted_with_and_shown(lake: Lake) -> None:
     lake.permit("sales.orders", "data reorganisation", thresholds=Thresholds(small_files=2))
 
     assert lake.thresholds("sales.orders") == Thresholds(small_files=2)
-    due = [deed for deed in lake.worker().run_once() if deed.outcome is TaskOutcome.LEFT]
-    assert [(deed.chore, deed.detail) for deed in due] == [
+    due = [result for result in lake.worker().run_once() if result.outcome is TaskOutcome.LEFT]
+    assert [(result.task, result.detail) for result in due] == [
         ("optimize", "2 small files; a worker with --spark does it")
     ]
     with pytest.raises(InvalidRequest, match="small_files=1 makes no sense"):
@@ -142,9 +142,9 @@ def test_thresholds_are_permitted_with_and_shown(lake: Lake) -> None:
 def test_a_worker_tends_the_tables_of_the_lake(lake: Lake) -> None:
     append(lake, 10)
 
-    deeds = lake.worker().run_once()
+    results = lake.worker().run_once()
 
-    assert deeds
-    assert {deed.outcome for deed in deeds} == {TaskOutcome.DONE}
+    assert results
+    assert {result.outcome for result in results} == {TaskOutcome.DONE}
     assert lake.table("sales.orders").log.verify() == ()
     assert lake.worker().run_once() == ()

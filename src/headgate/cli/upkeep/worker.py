@@ -41,12 +41,12 @@ def worker(
     with folder.open_lake(place or lake) as opened, session.lazy_session() as started:
         tender = opened.lake.worker(spark=started if spark else None)
         if once or dry_run:
-            deeds = tender.run_once(dry_run=dry_run)
+            results = tender.run_once(dry_run=dry_run)
             if as_json:
-                console.show_json(deeds)
+                console.show_json(results)
             else:
-                _print_results(deeds)
-            failed = any(deed.outcome.value == _FAILED for deed in deeds)
+                _print_results(results)
+            failed = any(result.outcome.value == _FAILED for result in results)
             raise typer.Exit(1 if failed else 0)
         stop = threading.Event()
         for name in (signal.SIGINT, signal.SIGTERM):
@@ -56,12 +56,12 @@ def worker(
         tender.run(every=every, stop=stop, tell=console.show_json_line if as_json else _print_result)
 
 
-def _print_results(deeds: tuple["TaskResult", ...]) -> None:
-    for deed in deeds:
-        _print_result(deed)
-    if not deeds:
+def _print_results(results: tuple["TaskResult", ...]) -> None:
+    for result in results:
+        _print_result(result)
+    if not results:
         console.out().print("nothing is due")
 
 
-def _print_result(deed: "TaskResult") -> None:
-    console.say(f"{deed.subject}  {deed.chore}: {deed.outcome.value}, {deed.detail}")
+def _print_result(result: "TaskResult") -> None:
+    console.say(f"{result.subject}  {result.task}: {result.outcome.value}, {result.detail}")

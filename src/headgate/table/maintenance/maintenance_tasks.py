@@ -1,4 +1,4 @@
-"""What there is to do for the upkeep of one catalog-managed table: each chore a row, with when it is due.
+"""What there is to do for the upkeep of one catalog-managed table: each task a row, with when it is due.
 
 Any of them can be interrupted anywhere, and be done by several at once: it is then done by the next who
 comes, or twice, which is as good.
@@ -80,50 +80,50 @@ class MaintenanceTask:
     """Whether it takes somebody who writes rows, as Spark does."""
 
 
-def _unpublished(chores: TaskContext) -> str | None:
-    if not chores.policy.publish:
+def _unpublished(context: TaskContext) -> str | None:
+    if not context.policy.publish:
         return None
-    tail = chores.tail()
+    tail = context.tail()
     return _versions(tail.published + 1, tail.latest) if tail.latest > tail.published else None
 
 
-def _publish(chores: TaskContext) -> str:
-    before = chores.tail().published
-    return _versions(before + 1, chores.table.publish())
+def _publish(context: TaskContext) -> str:
+    before = context.tail().published
+    return _versions(before + 1, context.table.publish())
 
 
-def _uncheckpointed(chores: TaskContext) -> str | None:
-    if not chores.policy.checkpoint:
+def _uncheckpointed(context: TaskContext) -> str | None:
+    if not context.policy.checkpoint:
         return None
-    state = chores.table.snapshot().state
-    behind = state.version - _checkpointed(chores, state.version)
+    state = context.table.snapshot().state
+    behind = state.version - _checkpointed(context, state.version)
     protected = log_retention.log_settings(state.protocol, state.metadata).protected_before
     if behind < log_retention.checkpoint_interval(state.metadata) or state.version < protected:
         return None
     return f"version {state.version}, {'1 version' if behind == 1 else f'{behind} versions'} without one"
 
 
-def _checkpointed(chores: TaskContext, version: Version) -> Version:
+def _checkpointed(context: TaskContext, version: Version) -> Version:
     """The version of the last checkpoint, whether or not the pointer to it is there; 0 if there is none."""
-    segment, _ = chores.table.segment(version)
+    segment, _ = context.table.segment(version)
     return segment.checkpoint[0].version if segment.checkpoint else Version(0)
 
 
-def _checkpoint(chores: TaskContext) -> str:
-    return f"version {chores.table.checkpoint()}"
+def _checkpoint(context: TaskContext) -> str:
+    return f"version {context.table.checkpoint()}"
 
 
-def _blocks(chores: TaskContext) -> Iterator[tuple[Version, Version]]:
+def _blocks(context: TaskContext) -> Iterator[tuple[Version, Version]]:
     """The published blocks after the last checkpoint that have no compaction."""
-    size = chores.policy.compact
-    state = chores.table.snapshot().state
+    size = context.policy.compact
+    state = context.table.snapshot().state
     if size < 2 or size >= log_retention.checkpoint_interval(state.metadata):
         return
-    after = _checkpointed(chores, state.version)
-    files = log_reader.list_log(chores.table.store, since=after)
+    after = _checkpointed(context, state.version)
+    files = log_reader.list_log(context.table.store, since=after)
     there = {file.path for file in files if file.kind is file_names.LogFileKind.COMPACTED}
     published = {file.version for file in files if file.kind is file_names.LogFileKind.PUBLISHED}
-    last = chores.tail().published
+    last = context.tail().published
     for start in range((after // size + 1) * size, last + 2 - size, size):
         end = start + size - 1
         versions = set(range(start, end + 1))
@@ -131,59 +131,59 @@ def _blocks(chores: TaskContext) -> Iterator[tuple[Version, Version]]:
             yield Version(start), Version(end)
 
 
-def _uncompacted(chores: TaskContext) -> str | None:
-    found = list(_blocks(chores))
+def _uncompacted(context: TaskContext) -> str | None:
+    found = list(_blocks(context))
     return _versions(found[0][0], found[-1][1]) if found else None
 
 
-def _compact(chores: TaskContext) -> str | None:
-    found = list(_blocks(chores))
+def _compact(context: TaskContext) -> str | None:
+    found = list(_blocks(context))
     for start, end in found:
-        chores.table.compact_log(start, end)
+        context.table.compact_log(start, end)
     return _versions(found[0][0], found[-1][1]) if found else None
 
 
-def _missing_checksum(chores: TaskContext) -> str | None:
-    found = chores.table.snapshot()
+def _missing_checksum(context: TaskContext) -> str | None:
+    found = context.table.snapshot()
     # Counting the files of a very large table is Spark's work, and its next checkpoint brings the sum.
-    if not chores.policy.checksum or _is_large(chores, found):
+    if not context.policy.checksum or _is_large(context, found):
         return None
     try:
-        chores.table.store.head(file_names.checksum_path(found.version))
+        context.table.store.head(file_names.checksum_path(found.version))
     except ObjectNotFound:
         return f"version {found.version}"
     return None
 
 
-def _is_large(chores: TaskContext, found: Snapshot) -> bool:
-    return found.files.checkpoint_bytes > chores.table.settings.spark_replay_bytes
+def _is_large(context: TaskContext, found: Snapshot) -> bool:
+    return found.files.checkpoint_bytes > context.table.settings.spark_replay_bytes
 
 
-def _checksum(chores: TaskContext) -> str:
-    found = chores.table.check_permitted(Maintenance.CHECKSUM, "a checksum").snapshot
+def _checksum(context: TaskContext) -> str:
+    found = context.table.check_permitted(Maintenance.CHECKSUM, "a checksum").snapshot
     sizes = found.files.without_stats["size"]
     totals = FileTotals(len(sizes), pc.sum(sizes).as_py() or 0)
-    checksum_files.write_checksum(chores.table.store, found.state, totals)
-    catalog_hints.note_checksum(chores, found.state, totals)
+    checksum_files.write_checksum(context.table.store, found.state, totals)
+    catalog_hints.note_checksum(context, found.state, totals)
     return f"version {found.version}"
 
 
-def _expired(chores: TaskContext) -> str | None:
-    if not chores.policy.cleanup:
+def _expired(context: TaskContext) -> str | None:
+    if not context.policy.cleanup:
         return None
-    state, now_ms = chores.table.snapshot().state, chores.table.guard.now_ms()
-    due = log_cleanup.is_due(chores.table.store, state, now_ms=now_ms)
+    state, now_ms = context.table.snapshot().state, context.table.guard.now_ms()
+    due = log_cleanup.is_due(context.table.store, state, now_ms=now_ms)
     return "versions that are older than the log is kept" if due else None
 
 
-def _cleanup(chores: TaskContext) -> str | None:
-    deleted = chores.table.cleanup_log()
+def _cleanup(context: TaskContext) -> str | None:
+    deleted = context.table.cleanup_log()
     return _files(len(deleted)) if deleted else None
 
 
-def _unvacuumed(chores: TaskContext) -> str | None:
+def _unvacuumed(context: TaskContext) -> str | None:
     """Due if files may go that were removed a while after those that went last."""
-    every, table = chores.policy.vacuum_every, chores.table
+    every, table = context.policy.vacuum_every, context.table
     if every is None:
         return None
     state = table.snapshot().state
@@ -193,36 +193,38 @@ def _unvacuumed(chores: TaskContext) -> str | None:
     )
     needed = table.guard.horizon().timestamp
     moment = moment if needed is None else min(moment, needed)
-    due = moment - chores.vacuumed() >= every // timedelta(milliseconds=1)
+    due = moment - context.vacuumed() >= every // timedelta(milliseconds=1)
     return "files that no readable version needs" if due else None
 
 
-def _vacuum(chores: TaskContext) -> str | None:
-    deleted = vacuum.vacuum(chores.table, VacuumOptions()).paths
+def _vacuum(context: TaskContext) -> str | None:
+    deleted = vacuum.vacuum(context.table, VacuumOptions()).paths
     return _files(len(deleted)) if deleted else None
 
 
-def _lost_staged_files(chores: TaskContext) -> tuple[str, ...]:
-    table, grace = chores.table, chores.policy.staged_grace // timedelta(milliseconds=1)
+def _lost_staged_files(context: TaskContext) -> tuple[str, ...]:
+    table, grace = context.table, context.policy.staged_grace // timedelta(milliseconds=1)
     before = table.guard.now_ms() - grace
     needed = table.guard.horizon().timestamp
     moment = EpochMillis(before if needed is None else min(before, needed))
     # In this order: a version that is published cannot be won by a file that is written later.
-    published = chores.tail().published
+    published = context.tail().published
     found = staged_cleanup.old_staged_files(table.store, published=published, before=moment)
-    ratified = chores.publications.named(chores.table_id, staged_cleanup.staged_names(found)) if found else ()
+    ratified = (
+        context.publications.named(context.table_id, staged_cleanup.staged_names(found)) if found else ()
+    )
     return staged_cleanup.unratified_paths(found, ratified)
 
 
-def _unswept(chores: TaskContext) -> str | None:
-    found = _lost_staged_files(chores) if chores.policy.sweep else ()
+def _unswept(context: TaskContext) -> str | None:
+    found = _lost_staged_files(context) if context.policy.sweep else ()
     return _files(len(found)) if found else None
 
 
-def _sweep(chores: TaskContext) -> str:
-    found = _lost_staged_files(chores)
+def _sweep(context: TaskContext) -> str:
+    found = _lost_staged_files(context)
     for path in found:
-        chores.table.store.delete(path)
+        context.table.store.delete(path)
     return _files(len(found))
 
 

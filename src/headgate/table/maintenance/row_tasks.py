@@ -17,15 +17,15 @@ from headgate.table.opened_table import OpenedTable
 from headgate.table.read.snapshot import Snapshot
 
 
-def _due(chores: TaskContext, order: LayoutTask) -> str | None:
-    if chores.policy.rearrange is None:
+def _due(context: TaskContext, order: LayoutTask) -> str | None:
+    if context.policy.rearrange is None:
         return None
-    snapshot = chores.table.snapshot()
+    snapshot = context.table.snapshot()
     # To count the files of a very large table is Spark's work.
-    if snapshot.files.checkpoint_bytes > chores.table.settings.spark_replay_bytes:
+    if snapshot.files.checkpoint_bytes > context.table.settings.spark_replay_bytes:
         return None
-    thresholds = chores.thresholds or chores.policy.rearrange
-    return rearrangement.due_reason(order, file_layout(chores.table, snapshot), thresholds)
+    thresholds = context.thresholds or context.policy.rearrange
+    return rearrangement.due_reason(order, file_layout(context.table, snapshot), thresholds)
 
 
 def file_layout(table: OpenedTable, snapshot: Snapshot) -> TableLayout:
@@ -35,11 +35,11 @@ def file_layout(table: OpenedTable, snapshot: Snapshot) -> TableLayout:
     return rearrangement.measure_layout(snapshot.files.without_stats, snapshot.state.metadata, columns, adds)
 
 
-def _rearrange(chores: TaskContext, order: LayoutTask) -> str | None:
-    if chores.rearranger is None:
+def _rearrange(context: TaskContext, order: LayoutTask) -> str | None:
+    if context.rearranger is None:
         raise InvalidRequest(f"to {order.name} a table takes Spark, and this worker has none")
-    work = chores.rearranger.purge if order is PURGE else chores.rearranger.optimize
-    done = work(chores.table)
+    work = context.rearranger.purge if order is PURGE else context.rearranger.optimize
+    done = work(context.table)
     if not done.removed:
         return None
     return f"version {done.version}, {done.removed} files became {done.added}"

@@ -13,6 +13,8 @@ from datetime import timedelta
 from enum import Enum
 from functools import partial
 
+import msgspec
+
 from headgate.calls.boundary import PLAIN
 from headgate.catalog.ports.catalog import LakeCatalog
 from headgate.catalog.ports.directory import TableEntry, parse_name
@@ -41,7 +43,7 @@ _LOG = logging.getLogger(__name__)
 
 
 class TaskOutcome(Enum):
-    """What became of a chore."""
+    """What became of a task."""
 
     DONE = "done"
     DUE = "due"
@@ -52,12 +54,11 @@ class TaskOutcome(Enum):
     """Tried again in the next round."""
 
 
-@dataclass(frozen=True, slots=True)
-class TaskResult:
-    """One chore of one table, or of the lake."""
+class TaskResult(msgspec.Struct, frozen=True, rename={"task": "chore"}):  # JSON keys are never renamed
+    """One task of one table, or of the lake."""
 
     subject: str
-    chore: str
+    task: str
     outcome: TaskOutcome
     detail: str
 
@@ -80,29 +81,29 @@ class Worker:
     ) -> tuple[TaskResult, ...]:
         """Do what is due now, for all tables or some, by their names; with ``dry_run`` only say what is."""
         wanted = None if tables is None else frozenset(tables)
-        return tuple(self._deeds(wanted, dry_run=dry_run, title="tend tables"))
+        return tuple(self._results(wanted, dry_run=dry_run, title="tend tables"))
 
     def run(
         self,
         *,
         every: float,
         stop: threading.Event,
-        tell: Callable[[TaskResult], None] = lambda _deed: None,
+        tell: Callable[[TaskResult], None] = lambda _result: None,
     ) -> None:
         """Do what is due, again and again, until somebody sets ``stop``."""
         left: set[TaskResult] = set()
         while not stop.is_set():
             known, left = left, set()
-            for deed in self._deeds(None, dry_run=False):
-                if deed.outcome is TaskOutcome.LEFT:
-                    left.add(deed)
-                if deed not in known:  # what is left is told once, and not in every round
-                    tell(deed)
+            for result in self._results(None, dry_run=False):
+                if result.outcome is TaskOutcome.LEFT:
+                    left.add(result)
+                if result not in known:  # what is left is told once, and not in every round
+                    tell(result)
                 if stop.is_set():
                     return
             stop.wait(every)
 
-    def _deeds(
+    def _results(
         self, wanted: frozenset[str] | None, *, dry_run: bool, title: str | None = None
     ) -> Iterator[TaskResult]:
         """What is done; with a title its progress is shown, which would disturb results told meanwhile."""
@@ -128,7 +129,7 @@ class Worker:
     def _tend(self, entry: TableEntry, *, dry_run: bool) -> Iterator[TaskResult]:
         name = str(entry.name)
         if dry_run:
-            yield from self._chores(entry, None)
+            yield from self._run_tasks(entry, None)
             return
         try:
             leases = self.catalog.leases
@@ -140,9 +141,9 @@ class Worker:
             yield TaskResult(name, "tend", TaskOutcome.LEFT, "another worker is tending it")
             return
         with Lease(leases, held, ttl_ms=_LEASE_MS) as lease:
-            yield from self._chores(entry, lease)
+            yield from self._run_tasks(entry, lease)
 
-    def _chores(self, entry: TableEntry, lease: Lease | None) -> Iterator[TaskResult]:
+    def _run_tasks(self, entry: TableEntry, lease: Lease | None) -> Iterator[TaskResult]:
         name = str(entry.name)
         try:
             permissions = self.catalog.permissions.unasked()
@@ -150,7 +151,7 @@ class Worker:
             table = self.open(entry)
             guard = CatalogGuard(permissions, self.catalog.leases, entry.table_id)
             table.guard = guard if lease is None else WorkerGuard(guard, lease)
-            chores = TaskContext(
+            context = TaskContext(
                 entry.table_id,
                 table,
                 partial(self.catalog.tail, entry.table_id),
@@ -164,32 +165,32 @@ class Worker:
         except HeadgateError as exc:
             yield TaskResult(name, "tend", TaskOutcome.FAILED, exc.message)
             return
-        for chore in (*MAINTENANCE_TASKS, *ROW_TASKS):
-            if chore.kind is not None and chore.kind not in permitted:
+        for task in (*MAINTENANCE_TASKS, *ROW_TASKS):
+            if task.kind is not None and task.kind not in permitted:
                 continue
             try:
-                deed = _run_task(name, chore, chores, lease)
+                result = _run_task(name, task, context, lease)
             except TableNotFound:  # dropped in the middle of it
                 return
-            if deed is not None:
-                yield deed
+            if result is not None:
+                yield result
 
     def _tend_lake(self, *, dry_run: bool) -> Iterator[TaskResult]:
         if self.policy.sweep:
             yield from self._dispose(dry_run=dry_run)
         if dry_run:
             return
-        for chore, do in (
+        for task, do in (
             ("forget events", self._forget_events),
             ("sweep leases", self.catalog.leases.sweep),
         ):
             try:
                 count = do()
             except HeadgateError as exc:
-                yield TaskResult(LAKE, chore, TaskOutcome.FAILED, exc.message)
+                yield TaskResult(LAKE, task, TaskOutcome.FAILED, exc.message)
             else:
                 if count:
-                    yield TaskResult(LAKE, chore, TaskOutcome.DONE, str(count))
+                    yield TaskResult(LAKE, task, TaskOutcome.DONE, str(count))
 
     def _forget_events(self) -> int:
         self.catalog.events.list_pending()
@@ -217,26 +218,26 @@ class Worker:
 
 
 def _run_task(
-    name: str, chore: MaintenanceTask, chores: TaskContext, lease: Lease | None
+    name: str, task: MaintenanceTask, context: TaskContext, lease: Lease | None
 ) -> TaskResult | None:
-    """The chore, done under the lease, or without one only looked at; None if there is nothing to do."""
+    """The task, done under the lease, or without one only looked at; None if there is nothing to do."""
     try:
-        due = chore.due(chores)
+        due = task.due(context)
         if due is None:
             return None
         if lease is None:
-            return TaskResult(name, chore.name, TaskOutcome.DUE, due)
-        if chore.takes_rows and chores.rearranger is None:
-            return TaskResult(name, chore.name, TaskOutcome.LEFT, f"{due}; a worker with --spark does it")
+            return TaskResult(name, task.name, TaskOutcome.DUE, due)
+        if task.takes_rows and context.rearranger is None:
+            return TaskResult(name, task.name, TaskOutcome.LEFT, f"{due}; a worker with --spark does it")
         lease.check()
-        did = chore.do(chores)
-        return None if did is None else TaskResult(name, chore.name, TaskOutcome.DONE, did)
+        did = task.do(context)
+        return None if did is None else TaskResult(name, task.name, TaskOutcome.DONE, did)
     except TableNotFound:
         raise
     except ConflictError as exc:  # the next round sees what is left to do
-        return TaskResult(name, chore.name, TaskOutcome.LEFT, f"somebody was quicker: {exc.message}")
+        return TaskResult(name, task.name, TaskOutcome.LEFT, f"somebody was quicker: {exc.message}")
     except HeadgateError as exc:
-        return TaskResult(name, chore.name, TaskOutcome.FAILED, exc.message)
+        return TaskResult(name, task.name, TaskOutcome.FAILED, exc.message)
     except Exception as exc:  # one table's trouble must not keep the worker from the others
-        _LOG.exception("%s of %s failed", chore.name, name)
-        return TaskResult(name, chore.name, TaskOutcome.FAILED, repr(exc))
+        _LOG.exception("%s of %s failed", task.name, name)
+        return TaskResult(name, task.name, TaskOutcome.FAILED, repr(exc))

@@ -234,7 +234,7 @@ def test_a_checkpoint_forgets_nothing_early(tmp_path: Path, ahead: int) -> None:
     assert [found["version"] for found in actions(right.store, "txn")] == [7]
 
 
-_DEEDS = st.lists(
+_TASKS = st.lists(
     st.tuples(
         st.integers(0, 2),
         st.sampled_from(
@@ -249,31 +249,31 @@ _CLOCKS = st.lists(_CLOCK, min_size=3, max_size=3)
 
 
 @settings(max_examples=25, deadline=None)
-@given(_CLOCKS, _DEEDS)
+@given(_CLOCKS, _TASKS)
 def test_whatever_the_clocks_say_nothing_is_deleted_that_somebody_needs(
-    tmp_path_factory: pytest.TempPathFactory, clocks: list[int], deeds: list[tuple[int, str]]
+    tmp_path_factory: pytest.TempPathFactory, clocks: list[int], tasks: list[tuple[int, str]]
 ) -> None:
-    _play(tmp_path_factory.mktemp("lake"), "sqlite", clocks, deeds)
+    _play(tmp_path_factory.mktemp("lake"), "sqlite", clocks, tasks)
 
 
 @settings(max_examples=4, deadline=None)
-@given(_CLOCKS, _DEEDS)
+@given(_CLOCKS, _TASKS)
 def test_nor_is_it_where_the_database_is_on_a_server(
-    tmp_path_factory: pytest.TempPathFactory, clocks: list[int], deeds: list[tuple[int, str]]
+    tmp_path_factory: pytest.TempPathFactory, clocks: list[int], tasks: list[tuple[int, str]]
 ) -> None:
-    _play(tmp_path_factory.mktemp("lake"), "postgresql", clocks, deeds)
+    _play(tmp_path_factory.mktemp("lake"), "postgresql", clocks, tasks)
 
 
-def _play(folder: Path, database: str, clocks: list[int], deeds: list[tuple[int, str]]) -> None:
+def _play(folder: Path, database: str, clocks: list[int], tasks: list[tuple[int, str]]) -> None:
     with ExitStack() as stack:
         lake = a_lake(folder, stack, database)
         machines, right = [lake.machine(ahead) for ahead in clocks], lake.machine()
         story = Story(right)
-        for number, (who, deed) in enumerate(deeds):
-            story.tell(machines[who], deed, number)
+        for number, (who, task) in enumerate(tasks):
+            story.tell(machines[who], task, number)
         for machine in machines:
-            story.tell(machine, "vacuum", len(deeds))
-            story.tell(machine, "cleanup", len(deeds))
+            story.tell(machine, "vacuum", len(tasks))
+            story.tell(machine, "cleanup", len(tasks))
         story.check()
 
 
@@ -287,14 +287,14 @@ class Story:
     live: list[str] = field(default_factory=list)
     held: list[HeldLease] = field(default_factory=list)
 
-    def tell(self, machine: Machine, deed: str, number: int) -> None:
+    def tell(self, machine: Machine, task: str, number: int) -> None:
         try:
-            self._do(machine, deed, f"file-{number}")
+            self._do(machine, task, f"file-{number}")
         except InvalidRequest as exc:
             assert exc.fields.get("rule") == "timestamps-not-ahead"
 
-    def _do(self, machine: Machine, deed: str, path: str) -> None:
-        match deed:
+    def _do(self, machine: Machine, task: str, path: str) -> None:
+        match task:
             case "write":
                 self.written.append(machine.write(path))
                 self.waiting.append(path)

@@ -42,8 +42,8 @@ def place(tmp_path: Path) -> Iterator[Place]:
         yield found
 
 
-def outcomes(deeds: tuple[TaskResult, ...]) -> list[tuple[str, str, TaskOutcome]]:
-    return [(deed.subject, deed.chore, deed.outcome) for deed in deeds]
+def outcomes(results: tuple[TaskResult, ...]) -> list[tuple[str, str, TaskOutcome]]:
+    return [(result.subject, result.task, result.outcome) for result in results]
 
 
 def tree(folder: Path) -> dict[str, bytes]:
@@ -57,13 +57,13 @@ def tree(folder: Path) -> dict[str, bytes]:
 def test_what_is_due_is_done_once(place: Place) -> None:
     place.append(12)
 
-    deeds = place.worker().run_once()
+    results = place.worker().run_once()
 
-    assert [(deed.chore, deed.detail) for deed in deeds] == [
+    assert [(result.task, result.detail) for result in results] == [
         ("publish", "versions 1 to 12"),
         ("checkpoint", "version 12"),
     ]
-    assert {deed.outcome for deed in deeds} == {DONE}
+    assert {result.outcome for result in results} == {DONE}
     assert place.catalog.tail(place.catalog.resolve(NAME).table_id).published == 12
     assert file_names.classic_checkpoint_path(Version(12)).removeprefix(file_names.LOG_FOLDER) in place.log()
     assert file_names.checksum_path(Version(12)).removeprefix(file_names.LOG_FOLDER) in place.log()
@@ -73,9 +73,9 @@ def test_what_is_due_is_done_once(place: Place) -> None:
 def test_few_versions_are_published_compacted_and_summed_up_without_a_checkpoint(place: Place) -> None:
     place.append(9)
 
-    deeds = place.worker().run_once()
+    results = place.worker().run_once()
 
-    assert [(deed.chore, deed.detail) for deed in deeds] == [
+    assert [(result.task, result.detail) for result in results] == [
         ("publish", "versions 1 to 9"),
         ("compact the log", "versions 4 to 7"),
         ("checksum", "version 9"),
@@ -91,9 +91,9 @@ def test_few_versions_are_published_compacted_and_summed_up_without_a_checkpoint
 def test_what_the_policy_leaves_out_is_not_done(place: Place) -> None:
     place.append(12)
 
-    deeds = place.worker(WorkerPolicy(publish=False, checkpoint=False, checksum=False)).run_once()
+    results = place.worker(WorkerPolicy(publish=False, checkpoint=False, checksum=False)).run_once()
 
-    assert deeds == ()
+    assert results == ()
     assert place.log()[1:] == [path for path in place.log() if path.startswith("_staged_commits/")]
 
 
@@ -101,9 +101,9 @@ def test_a_dry_run_says_what_is_due_and_changes_nothing(place: Place, tmp_path: 
     place.append(12)
     before = tree(tmp_path)
 
-    deeds = place.worker().run_once(dry_run=True)
+    results = place.worker().run_once(dry_run=True)
 
-    assert outcomes(deeds) == [("test.t", chore, DUE) for chore in ("publish", "checkpoint", "checksum")]
+    assert outcomes(results) == [("test.t", task, DUE) for task in ("publish", "checkpoint", "checksum")]
     assert tree(tmp_path) == before
     assert place.catalog.leases.live() == ()
     assert outcomes(place.worker().run_once()) == [("test.t", c, DONE) for c in ("publish", "checkpoint")]
@@ -116,9 +116,9 @@ def test_tables_that_are_named_are_tended_without_listing_all(
     place.append(3)
     monkeypatch.setattr(type(place.catalog), "tables", None)
 
-    deeds = place.worker().run_once(tables=["test.t", "test.none", "no name"], dry_run=True)
+    results = place.worker().run_once(tables=["test.t", "test.none", "no name"], dry_run=True)
 
-    assert outcomes(deeds) == [("test.t", chore, DUE) for chore in ("publish", "checksum")]
+    assert outcomes(results) == [("test.t", task, DUE) for task in ("publish", "checksum")]
 
 
 def test_the_log_is_cleaned_up_only_if_that_is_permitted(place: Place) -> None:
@@ -127,15 +127,15 @@ def test_the_log_is_cleaned_up_only_if_that_is_permitted(place: Place) -> None:
     place.worker().run_once()
     place.world.days = 60
     place.append(1)
-    assert "clean up the log" not in {deed.chore for deed in place.worker().run_once()}
+    assert "clean up the log" not in {result.task for result in place.worker().run_once()}
     with pytest.raises(NotAllowed, match="cleanup_log is metadata cleanup") as refused:
         place.unasked().cleanup_log()
     assert refused.value.fields["operation"] == "cleanup_log"
 
     place.catalog.permissions.permit(place.catalog.resolve(NAME).table_id, Maintenance.METADATA_CLEANUP)
-    (deed,) = place.worker().run_once()
+    (result,) = place.worker().run_once()
 
-    assert (deed.chore, deed.outcome) == ("clean up the log", DONE)
+    assert (result.task, result.outcome) == ("clean up the log", DONE)
     assert place.log()[0] == file_names.classic_checkpoint_path(Version(12)).removeprefix(
         file_names.LOG_FOLDER
     )
@@ -225,15 +225,15 @@ def test_files_are_vacuumed_once_a_day_if_that_is_permitted(place: Place) -> Non
     assert place.worker().run_once() == ()
     assert orphan.exists()  # written when the leased version was, for all that anybody knows
     place.catalog.leases.release(held)
-    (deed,) = place.worker().run_once()
+    (result,) = place.worker().run_once()
 
-    assert (deed.chore, deed.detail) == ("vacuum", "1 file")
+    assert (result.task, result.detail) == ("vacuum", "1 file")
     assert not orphan.exists()
     orphan.write_bytes(b"again")
     os.utime(orphan, (1, 1))
     assert place.worker().run_once() == ()
     place.world.days = 9
-    assert [deed.chore for deed in place.worker().run_once()] == ["vacuum"]
+    assert [result.task for result in place.worker().run_once()] == ["vacuum"]
 
 
 def staged_by_a_loser(place: Place, version: int, *, days_old: float = 0) -> Path:
@@ -253,9 +253,9 @@ def test_only_old_staged_files_of_proven_losers_are_swept(place: Place) -> None:
     young = staged_by_a_loser(place, 3, days_old=0.5)
     next_one = staged_by_a_loser(place, 4, days_old=2)
 
-    (deed,) = [deed for deed in place.worker().run_once() if deed.chore == "sweep staged files"]
+    (result,) = [result for result in place.worker().run_once() if result.task == "sweep staged files"]
 
-    assert (deed.outcome, deed.detail) == (DONE, "1 file")
+    assert (result.outcome, result.detail) == (DONE, "1 file")
     assert (old.exists(), young.exists(), next_one.exists()) == (False, True, True)
     assert ratified <= set(place.log())
     place.world.days = 3
@@ -325,7 +325,7 @@ def test_a_table_is_tended_by_one_worker_at_a_time(place: Place) -> None:
     assert outcomes(place.worker().run_once()) == [("test.t", "tend", LEFT)]
 
     place.catalog.leases.release(held)
-    assert [deed.outcome for deed in place.worker().run_once()] == [DONE, DONE]
+    assert [result.outcome for result in place.worker().run_once()] == [DONE, DONE]
     assert place.catalog.leases.live() == ()
 
 
@@ -347,12 +347,12 @@ def test_trouble_with_one_table_is_told_and_the_others_are_tended(place: Place) 
     stray = Path(place.catalog.resolve(NAME).location) / file_names.published_path(Version(1))
     stray.write_bytes(b"stray")
 
-    deeds = place.worker().run_once()
+    results = place.worker().run_once()
     again = place.worker().run_once()
 
-    assert ("test.t", "publish", FAILED) in outcomes(deeds)
+    assert ("test.t", "publish", FAILED) in outcomes(results)
     assert ("test.t", "publish", FAILED) in outcomes(again)
-    assert ("test.u", "publish", DONE) in outcomes(deeds)
+    assert ("test.u", "publish", DONE) in outcomes(results)
     incidents = [event for event in place.catalog.events.after(0) if event.kind is EventKind.INCIDENT]
     assert [(event.table, event.version) for event in incidents] == [("test.t", 1)]
     stray.unlink()
@@ -366,9 +366,9 @@ def test_old_events_and_ended_leases_are_forgotten(place: Place) -> None:
     place.catalog.leases.on_version(table_id, Version(1), holder="dead", ttl_ms=1_000)
     place.world.days = 31
 
-    deeds = place.worker().run_once()
+    results = place.worker().run_once()
 
-    assert [(deed.chore, deed.detail) for deed in deeds if deed.subject == LAKE] == [
+    assert [(result.task, result.detail) for result in results if result.subject == LAKE] == [
         ("forget events", "4"),
         ("sweep leases", "1"),
     ]
@@ -381,9 +381,9 @@ def test_only_the_tables_asked_for_are_tended(place: Place) -> None:
     place.append(1)
     place.append(1, other)
 
-    deeds = place.worker().run_once(tables=["test.u"])
+    results = place.worker().run_once(tables=["test.u"])
 
-    assert {deed.subject for deed in deeds} == {"test.u"}
+    assert {result.subject for result in results} == {"test.u"}
 
 
 def test_a_table_dropped_meanwhile_is_no_trouble(place: Place) -> None:
@@ -422,7 +422,7 @@ def test_it_goes_on_until_it_is_stopped(place: Place) -> None:
     thread.start()
     for rounds in (1, 2):
         place.append(1)
-        until(lambda rounds=rounds: [deed.chore for deed in told].count("publish") == rounds)
+        until(lambda rounds=rounds: [result.task for result in told].count("publish") == rounds)
     stop.set()
     thread.join(PATIENCE_SECONDS)
 
@@ -437,9 +437,9 @@ def test_the_same_on_a_database_server(kind: str, tmp_path: Path) -> None:
         place.append(12)
         loser = staged_by_a_loser(place, 3, days_old=2)
 
-        deeds = place.worker().run_once()
+        results = place.worker().run_once()
 
-        assert [deed.chore for deed in deeds] == ["publish", "checkpoint", "sweep staged files"]
+        assert [result.task for result in results] == ["publish", "checkpoint", "sweep staged files"]
         assert not loser.exists()
         assert place.worker().run_once() == ()
 

@@ -61,19 +61,19 @@ def run(place: Place, rearranger: ArrowRearranger | None, holder: str = "worker"
     return list(place.worker(ROWS_ONLY, holder=holder, rearranger=rearranger).run_once(tables=["test.t"]))
 
 
-def outcomes(deeds: list[TaskResult]) -> list[tuple[str, TaskOutcome]]:
-    return [(deed.chore, deed.outcome) for deed in deeds]
+def outcomes(results: list[TaskResult]) -> list[tuple[str, TaskOutcome]]:
+    return [(result.task, result.outcome) for result in results]
 
 
 def test_what_is_due_is_told_and_left_by_a_worker_without_spark(place: Place) -> None:
     before = place.table().snapshot().version
 
-    (deed,) = run(place, None)
+    (result,) = run(place, None)
     (due,) = place.worker(ROWS_ONLY).run_once(tables=["test.t"], dry_run=True)
 
-    assert (deed.chore, deed.outcome) == ("optimize", TaskOutcome.LEFT)
-    assert deed.detail == "4 small files; a worker with --spark does it"
-    assert (due.chore, due.outcome, due.detail) == ("optimize", TaskOutcome.DUE, "4 small files")
+    assert (result.task, result.outcome) == ("optimize", TaskOutcome.LEFT)
+    assert result.detail == "4 small files; a worker with --spark does it"
+    assert (due.task, due.outcome, due.detail) == ("optimize", TaskOutcome.DUE, "4 small files")
     assert place.table().snapshot().version == before
 
 
@@ -95,15 +95,15 @@ def test_what_is_left_is_told_once_and_not_in_every_round(place: Place) -> None:
     stop.set()
     thread.join(PATIENCE_SECONDS)
 
-    assert [deed.chore for deed in told].count("optimize") == 1
+    assert [result.task for result in told].count("optimize") == 1
 
 
 def test_what_is_due_is_done_once_and_no_row_changes(place: Place) -> None:
     before = ids(place)
 
-    (deed,) = run(place, ArrowRearranger())
+    (result,) = run(place, ArrowRearranger())
 
-    assert (deed.chore, deed.outcome, deed.detail) == (
+    assert (result.task, result.outcome, result.detail) == (
         "optimize",
         TaskOutcome.DONE,
         "version 5, 4 files became 1",
@@ -180,19 +180,19 @@ def steal(place: Place) -> list[TaskResult]:
 
 @pytest.mark.parametrize("moment", ["first", "written"])
 def test_a_lease_that_is_lost_in_the_middle_ends_the_work_without_a_commit(place: Place, moment: str) -> None:
-    (deed,) = run(place, ArrowRearranger(**{moment: lambda: steal(place)}))
+    (result,) = run(place, ArrowRearranger(**{moment: lambda: steal(place)}))
 
-    assert (deed.chore, deed.outcome) == ("optimize", TaskOutcome.FAILED)
-    assert "has ended" in deed.detail
+    assert (result.task, result.outcome) == ("optimize", TaskOutcome.FAILED)
+    assert "has ended" in result.detail
     assert optimized(place) == 1
     assert ids(place) == list(range(FILES))
 
 
 def test_a_lease_that_is_lost_after_everything_was_asked_makes_a_conflict(place: Place) -> None:
-    (deed,) = run(place, ArrowRearranger(committing=lambda: steal(place)))
+    (result,) = run(place, ArrowRearranger(committing=lambda: steal(place)))
 
-    assert (deed.chore, deed.outcome) == ("optimize", TaskOutcome.LEFT)
-    assert "somebody was quicker" in deed.detail
+    assert (result.task, result.outcome) == ("optimize", TaskOutcome.LEFT)
+    assert "somebody was quicker" in result.detail
     assert optimized(place) == 1
     assert ids(place) == list(range(FILES))
 
@@ -205,10 +205,10 @@ def test_a_permission_that_is_taken_back_in_the_middle_ends_the_work(place: Plac
     def forbid() -> None:
         place.catalog.permissions.forbid(table_id, Maintenance.DATA_REORGANISATION)
 
-    (deed,) = run(place, ArrowRearranger(**{moment: forbid}))
+    (result,) = run(place, ArrowRearranger(**{moment: forbid}))
 
-    assert (deed.chore, deed.outcome) == ("optimize", TaskOutcome.FAILED)
-    assert "has not permitted" in deed.detail
+    assert (result.task, result.outcome) == ("optimize", TaskOutcome.FAILED)
+    assert "has not permitted" in result.detail
     assert optimized(place) == 0
 
 
@@ -262,9 +262,9 @@ def published(location: str) -> list[str]:
 
 @pytest.mark.parametrize("moment", ["first", "written", "committing"])
 def test_appends_in_the_middle_all_land(place: Place, moment: str) -> None:
-    (deed,) = run(place, ArrowRearranger(**{moment: lambda: append(place, range(10, 13))}))
+    (result,) = run(place, ArrowRearranger(**{moment: lambda: append(place, range(10, 13))}))
 
-    assert deed.outcome is TaskOutcome.DONE
+    assert result.outcome is TaskOutcome.DONE
     assert ids(place) == [*range(FILES), 10, 11, 12]
 
 

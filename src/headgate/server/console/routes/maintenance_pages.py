@@ -56,7 +56,7 @@ def show_maintenance(
     opened = found.table(table)
     if visit.is_fragment:
         due = _worker(found, opened).run_once(tables=[opened.name], dry_run=True)
-        return page(visit, "parts/chores.html", found, chores=maintenance_view.chore_lines(due))
+        return page(visit, "parts/tasks.html", found, tasks=maintenance_view.task_lines(due))
     table_id, leases = opened.entry.table_id, found.catalog.leases
     names = {str(table_id): opened.name}
     values: dict[str, Any] = {
@@ -127,7 +127,7 @@ def _run(lake: VisitedLake, table: VisitedTable) -> Done:
     done = _worker(lake, table).run_once(tables=[table.name])
     failed = next((each for each in done if each.outcome is TaskOutcome.FAILED), None)
     if failed is not None:
-        raise InvalidRequest(f"{failed.chore} of {failed.subject} failed: {failed.detail}")
+        raise InvalidRequest(f"{failed.task} of {failed.subject} failed: {failed.detail}")
     is_done = any(each.outcome is TaskOutcome.DONE for each in done)
     return Done.TENDED if is_done else Done.NOTHING_DUE
 

@@ -1,4 +1,4 @@
-"""What is due, what is allowed, and who needs what? Chores, permissions and leases of a table or a lake."""
+"""What is due, what is allowed, and who needs what? Tasks, permissions and leases of a table or a lake."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from headgate.table.maintenance.row_tasks import ROW_TASKS
 from headgate.table.maintenance.worker import TaskOutcome, TaskResult
 
 NEEDS_SPARK = frozenset(task.name for task in (*MAINTENANCE_TASKS, *ROW_TASKS) if task.takes_rows)
-"""Chores that a worker without Spark leaves to one that has it."""
+"""Tasks that a worker without Spark leaves to one that has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +24,10 @@ class PermissionLine:
 
 
 @dataclass(frozen=True, slots=True)
-class ChoreLine:
+class TaskLine:
     """Something that is due, or was done."""
 
-    chore: str
+    task: str
     outcome: str
     detail: str
     needs_spark: bool
@@ -52,12 +52,12 @@ def permission_lines(permitted: frozenset[Maintenance]) -> tuple[PermissionLine,
     )
 
 
-def chore_lines(results: Iterable[TaskResult]) -> tuple[ChoreLine, ...]:
+def task_lines(results: Iterable[TaskResult]) -> tuple[TaskLine, ...]:
     """What a worker found, or did; what failed comes first."""
     order = list(TaskOutcome)
     ranked = sorted(results, key=lambda each: -order.index(each.outcome))
     return tuple(
-        ChoreLine(each.chore, each.outcome.value, each.detail, each.chore in NEEDS_SPARK) for each in ranked
+        TaskLine(each.task, each.outcome.value, each.detail, each.task in NEEDS_SPARK) for each in ranked
     )
 
 
