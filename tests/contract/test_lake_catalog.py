@@ -252,12 +252,12 @@ def test_who_looks_at_events_gets_a_window_of_them(case: Case) -> None:
 
 def test_a_follower_is_remembered_by_its_name(case: Case) -> None:
     events = case.catalog.events
-    assert events.stored("mirror") is None
+    assert events.load_cursor("mirror") is None
 
-    events.keep("mirror", 3)
-    events.keep("mirror", 2)
+    events.save_cursor("mirror", 3)
+    events.save_cursor("mirror", 2)
 
-    assert events.stored("mirror") == 3
+    assert events.load_cursor("mirror") == 3
 
 
 def test_a_cursor_from_before_what_is_forgotten_is_refused(case: Case) -> None:
@@ -328,7 +328,7 @@ def test_up_to_where_files_were_given_up_is_remembered(case: Case) -> None:
 
 def test_who_acts_unasked_needs_a_permission_and_the_owner_needs_none(case: Case) -> None:
     permissions, cleanup = case.catalog.permissions, Maintenance.DATA_CLEANUP
-    worker = permissions.unasked()
+    worker = permissions.for_background_work()
     assert permissions.check(case.table_id, cleanup, "VACUUM") is Permission.OWNER
     assert worker.check(case.table_id, Maintenance.CHECKPOINT, "checkpoint") is Permission.ALWAYS
     with pytest.raises(NotAllowed, match="VACUUM"):
@@ -338,7 +338,7 @@ def test_who_acts_unasked_needs_a_permission_and_the_owner_needs_none(case: Case
     assert permissions.permit(case.table_id, cleanup) is False
 
     assert worker.check(case.table_id, cleanup, "VACUUM") is Permission.CATALOG
-    assert permissions.of(case.table_id) == ALWAYS_PERMITTED | {cleanup}
+    assert permissions.permitted_kinds(case.table_id) == ALWAYS_PERMITTED | {cleanup}
     assert permissions.forbid(case.table_id, cleanup) is True
     assert permissions.forbid(case.table_id, cleanup) is False
     with pytest.raises(InvalidRequest):
@@ -365,7 +365,7 @@ def test_ratified_staged_files_are_told_from_others(case: Case) -> None:
     case.catalog.propose(proposal)
     name, other = proposal.content.file_name, file_names.staged_file_name(Version(1), case.table_id)
 
-    assert case.catalog.publications.named(case.table_id, [name, other]) == {name}
+    assert case.catalog.publications.ratified_names(case.table_id, [name, other]) == {name}
 
 
 def test_the_books_of_a_whole_table_are_consistent(case: Case) -> None:
@@ -405,9 +405,9 @@ def test_it_says_where_its_tables_are_and_for_whom_it_acts(case: Case) -> None:
 
 
 def test_nothing_is_lost_of_it(case: Case) -> None:
-    case.catalog.copies.now()
+    case.catalog.copies.write_now()
 
-    assert case.catalog.copies.lost() == (False, ())
+    assert case.catalog.copies.find_lost_tables() == (False, ())
     assert case.catalog.copies.is_new() is False
     assert case.catalog.granting.grants() == ()
 

@@ -293,21 +293,21 @@ def test_a_lease_that_was_lost_says_so(case: Case) -> None:
 
 def test_nothing_is_permitted_unless_it_is_said_so(case: Case) -> None:
     """U8"""
-    permissions, table = case.catalog.permissions.unasked(), case.staging.table_id
+    permissions, table = case.catalog.permissions.for_background_work(), case.staging.table_id
     always = {row.kind for row in RULES if row.always}
-    assert permissions.of(table) == always
+    assert permissions.permitted_kinds(table) == always
 
     assert permissions.permit(table, Maintenance.METADATA_CLEANUP)
     assert not permissions.permit(table, Maintenance.METADATA_CLEANUP)
 
-    assert permissions.of(table) == always | {Maintenance.METADATA_CLEANUP}
+    assert permissions.permitted_kinds(table) == always | {Maintenance.METADATA_CLEANUP}
     with pytest.raises(NotAllowed, match="VACUUM is data cleanup"):
         permissions.check(table, Maintenance.DATA_CLEANUP, "VACUUM")
     permissions.check(table, Maintenance.METADATA_CLEANUP, "log cleanup")
     permissions.check(table, Maintenance.CHECKPOINT, "checkpoint")
     assert permissions.forbid(table, Maintenance.METADATA_CLEANUP)
     assert not permissions.forbid(table, Maintenance.METADATA_CLEANUP)
-    assert permissions.of(table) == always
+    assert permissions.permitted_kinds(table) == always
     with pytest.raises(InvalidRequest, match="cannot be forbidden"):
         permissions.forbid(table, Maintenance.CHECKPOINT)
     told = [event.details for event in case.catalog.events.after(0) if event.kind.value == "permission"]
@@ -327,7 +327,7 @@ def test_an_owners_call_is_permission_and_nobody_elses_is(case: Case, kind: Main
         asking = catalog.acting_as(principal).permissions
         assert asking.check(owned, kind, "IT") is Permission.OWNER
         with pytest.raises(NotAllowed, match="its owner, who needs no permission"):
-            asking.unasked().check(owned, kind, "IT")
+            asking.for_background_work().check(owned, kind, "IT")
     for principal, foreign in (("ada", table), ("bob", table), ("bob", adas)):
         with pytest.raises(NotAllowed, match="its owner, who needs no permission"):
             catalog.acting_as(principal).permissions.check(foreign, kind, "IT")
@@ -352,7 +352,7 @@ def test_a_permission_has_the_thresholds_it_was_given_with(case: Case) -> None:
     assert permissions.thresholds(table) == wanted
     assert permissions.permit(table, kind)
     assert permissions.thresholds(table) is None
-    assert kind in permissions.of(table)
+    assert kind in permissions.permitted_kinds(table)
     permissions.permit(table, kind, wanted)
     assert permissions.forbid(table, kind)
     assert permissions.thresholds(table) is None
@@ -362,7 +362,7 @@ def test_a_permission_is_for_one_table(case: Case) -> None:
     other = create_managed(case.catalog, TableName("test", "other")).table_id
     case.catalog.permissions.permit(other, Maintenance.DATA_CLEANUP)
 
-    assert Maintenance.DATA_CLEANUP not in case.catalog.permissions.of(case.staging.table_id)
+    assert Maintenance.DATA_CLEANUP not in case.catalog.permissions.permitted_kinds(case.staging.table_id)
     with pytest.raises(TableNotFound):
         case.catalog.permissions.permit(create_dropped(case), Maintenance.DATA_CLEANUP)
 

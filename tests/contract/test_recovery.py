@@ -445,7 +445,7 @@ def test_a_warehouse_in_a_bucket_is_recovered_like_a_folder(
             for name in ("x", "y"):
                 table.commit(tables.append_change(tables.named_file(name)), base=table.newest_known())
             table.publish()
-            catalog.copies.now()
+            catalog.copies.write_now()
 
         with closing(in_bucket(tmp_path / "second.sqlite", warehouse)) as catalog:
             with pytest.raises(CatalogLost):

@@ -121,11 +121,11 @@ class _Steps:
     def stay(self, *asked: Any) -> Any:
         return self._inner.stay(*asked)
 
-    def gone(self, *asked: Any) -> Any:
-        return self._inner.gone(*asked)
+    def find_departure(self, *asked: Any) -> Any:
+        return self._inner.find_departure(*asked)
 
-    def entered(self, *asked: Any) -> Any:
-        return self._inner.entered(*asked)
+    def find_adopted(self, *asked: Any) -> Any:
+        return self._inner.find_adopted(*asked)
 
     def _step(self, method: str, doing: str, point: str, *asked: Any) -> Any:
         self._doing.append(doing)

@@ -633,7 +633,7 @@ class MinimalCatalog:
     def publications(self) -> "MinimalCatalog":
         return self
 
-    def named(self, table_id: TableId, file_names: Iterable[str]) -> frozenset[str]:
+    def ratified_names(self, table_id: TableId, file_names: Iterable[str]) -> frozenset[str]:
         with self._lock:
             kept = [each.commit.where for each in self._live(table_id).versions]
         return frozenset(file_names) & {where.file_name for where in kept if isinstance(where, StagedCommit)}

@@ -80,10 +80,10 @@ class Events:
             self._forgotten += len(old)
             return len(old)
 
-    def stored(self, name: str) -> int | None:
+    def load_cursor(self, name: str) -> int | None:
         return self._followers.get(name)
 
-    def keep(self, name: str, cursor: int) -> None:
+    def save_cursor(self, name: str, cursor: int) -> None:
         with self._lock:
             self._followers[name] = max(cursor, self._followers.get(name, 0))
 
@@ -192,7 +192,7 @@ class Permissions:
     permitted: dict[TableId, dict[Maintenance, Thresholds | None]] = field(default_factory=dict)
     is_asked: bool = True
 
-    def unasked(self) -> "Permissions":
+    def for_background_work(self) -> "Permissions":
         return replace(self, is_asked=False)
 
     def check(self, table_id: TableId, kind: Maintenance, operation: str) -> Permission:
@@ -204,7 +204,7 @@ class Permissions:
             raise not_permitted_error(kind, operation)
         return Permission.OWNER
 
-    def of(self, table_id: TableId) -> frozenset[Maintenance]:
+    def permitted_kinds(self, table_id: TableId) -> frozenset[Maintenance]:
         return ALWAYS_PERMITTED | self.permitted.get(table_id, {}).keys()
 
     def thresholds(self, table_id: TableId) -> Thresholds | None:
@@ -309,9 +309,9 @@ class NoCopies:
 
     def write_if_changed(self) -> None: ...
 
-    def now(self, *, forgotten: Iterable[TableId] = (), recovered: bool = False) -> None: ...
+    def write_now(self, *, forgotten: Iterable[TableId] = (), recovered: bool = False) -> None: ...
 
-    def lost(self) -> tuple[bool, tuple[CopiedTable, ...]]:
+    def find_lost_tables(self) -> tuple[bool, tuple[CopiedTable, ...]]:
         return False, ()
 
     def is_new(self) -> bool:

@@ -55,7 +55,9 @@ class Place:
     def unasked(self) -> OpenedTable:
         """The table as a worker has it."""
         opened, table_id = self.table(), self.catalog.resolve(NAME).table_id
-        opened.guard = CatalogGuard(self.catalog.permissions.unasked(), self.catalog.leases, table_id)
+        opened.guard = CatalogGuard(
+            self.catalog.permissions.for_background_work(), self.catalog.leases, table_id
+        )
         return opened
 
     def worker(

@@ -124,7 +124,7 @@ class LakeActivity:
 
         kinds = lake.permissions("sales.orders")
         """
-        allowed = self._catalog.permissions.of(self._table_id(table))
+        allowed = self._catalog.permissions.permitted_kinds(self._table_id(table))
         return tuple(kind.value for kind in Maintenance if kind in allowed)
 
     def thresholds(self, table: str) -> Thresholds | None:

@@ -53,7 +53,7 @@ class TableAdoption:
             adoption.check_claimable(self._services(), locate(place), place, wanted)
             converting.convert(place, locate(place), partition_schema, world=self.context.world)
         adopted = adoption.adopt(self._services(), locate(place), place, wanted)
-        self.context.catalog.copies.now()  # which knows where it is, should the database be lost
+        self.context.catalog.copies.write_now()  # which knows where it is, should the database be lost
         return self.context.handle(self.context.catalog.resolve(adopted.name))
 
     def convert(

@@ -79,7 +79,7 @@ class LakeDirectory:
         lake.drop_table("sales.orders")
         """
         self.catalog.drop(parse_name(name))
-        self.catalog.copies.now()
+        self.catalog.copies.write_now()
 
     def rename(self, name: str, to: str) -> None:
         """Give the table another name, in another schema if need be; whoever has it open goes on.
@@ -87,7 +87,7 @@ class LakeDirectory:
         lake.rename("sales.orders", "sales.orders_2026")
         """
         self.catalog.rename(parse_name(name), parse_name(to))
-        self.catalog.copies.now()
+        self.catalog.copies.write_now()
 
     def dropped(self, schema_name: str | None = None) -> tuple[TableEntry, ...]:
         """What was dropped and not purged, the latest first.
@@ -107,7 +107,7 @@ class LakeDirectory:
         target = None if to is None else parse_name(to)
         wanted = None if table_id is None else TableId(table_id)
         self.catalog.undrop(parse_name(name), table_id=wanted, to=target)
-        self.catalog.copies.now()
+        self.catalog.copies.write_now()
 
     def purge(self, name: str, *, table_id: str | None = None, files: bool = False) -> None:
         """Get rid of a dropped table for good: of what the catalog knows, and with ``files`` of its files.
@@ -118,7 +118,7 @@ class LakeDirectory:
             lake.purge("sales.orders", files=True)
         """
         gone = purge.purge(self.catalog, parse_name(name), table_id, files=locate if files else None)
-        self.catalog.copies.now(forgotten=(gone,))
+        self.catalog.copies.write_now(forgotten=(gone,))
 
     def share_log(self, name: str) -> None:
         """From now on let others publish versions of the table themselves, by creating ``<v>.json``.
@@ -130,7 +130,7 @@ class LakeDirectory:
         """
         self.open_table(self.catalog.resolve(parse_name(name))).publish()
         self.catalog.share_log(parse_name(name))
-        self.catalog.copies.now()
+        self.catalog.copies.write_now()
 
     def recover(self, *, tables: Iterable[str | Path] = (), dry_run: bool = False) -> RecoveryReport:
         """Take in what the logs of tables prove and the catalog does not know; see ``headgate.recover``.

@@ -105,7 +105,7 @@ def require_intact(catalog: LakeCatalog, target: str) -> None:
         _require_empty(catalog.warehouse, "the catalog's database is empty", called)
         return
     try:
-        recovering, lost = catalog.copies.lost()
+        recovering, lost = catalog.copies.find_lost_tables()
         lost = tuple(found for found in lost if log_survey.log_exists(_table_store(catalog, found)))
         ahead = catalog.ahead()
     except StorageError as exc:  # whoever may not look there is not kept from anything else

@@ -53,14 +53,14 @@ class Listener:
             self._thread.join(timeout)
 
     def _start(self, after: int | None) -> int:
-        stored = None if self._name is None else self._log.stored(self._name)
+        stored = None if self._name is None else self._log.load_cursor(self._name)
         if stored is not None:
             self._log.after(stored, limit=1)
             return stored
         start = self._log.newest() if after is None else after
         self._log.after(start, limit=1)  # a cursor that is forgotten is refused here, and not on the thread
         if self._name is not None:
-            self._log.keep(self._name, start)
+            self._log.save_cursor(self._name, start)
         return start
 
     def _run(self) -> None:
@@ -86,7 +86,7 @@ class Listener:
                 self._cursor = event.cursor
         finally:
             if self._name is not None:
-                self._log.keep(self._name, self._cursor)
+                self._log.save_cursor(self._name, self._cursor)
 
     def _delivered(self, event: Event) -> bool:
         """Call until it succeeds; False if the listener was closed before it did."""

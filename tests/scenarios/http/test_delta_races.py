@@ -94,7 +94,9 @@ def test_processes_that_race_agree_on_one_history(table: DeltaTable, catalog: Ca
     assert sorted(ratified) == list(range(1, WORKERS * COMMITS + 1))
     table_id = TableId(table.uuid)
     lost = {note["file"] for note in notes if note["what"] == "lost"}
-    assert catalog.publications.named(table_id, lost | set(ratified.values())) == set(ratified.values())
+    assert catalog.publications.ratified_names(table_id, lost | set(ratified.values())) == set(
+        ratified.values()
+    )
     assert all(note["statuses"] == [409] for note in notes if note["what"] == "lost")
     # In real time: who began after a commit was acknowledged sees it, and comes after it.
     for commit in commits:

@@ -48,7 +48,7 @@ class DatabaseMaintenancePermissions:
     is_asked: bool = True
     """Whether somebody calls for what is done; a worker does what nobody called for at that moment."""
 
-    def unasked(self) -> "DatabaseMaintenancePermissions":
+    def for_background_work(self) -> "DatabaseMaintenancePermissions":
         """The same permissions without those of an owner's explicit call, as a worker needs them."""
         return replace(self, is_asked=False)
 
@@ -65,7 +65,7 @@ class DatabaseMaintenancePermissions:
         _LOG.info("%s of table %s: permitted by the call of its owner", operation, table_id)
         return Permission.OWNER
 
-    def of(self, table_id: TableId) -> frozenset[Maintenance]:
+    def permitted_kinds(self, table_id: TableId) -> frozenset[Maintenance]:
         """What may be done with the table now."""
         with self.database.reading() as db:
             grant_store.require_visible(db, self.principal, table_id)

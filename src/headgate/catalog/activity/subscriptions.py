@@ -96,12 +96,12 @@ class EventLog:
             grant_store.require_privilege(db, self._principal, Privilege.MAINTAIN, LAKE, "forget events")
             return event_store.delete_oldest(db, before_ms=self._world.now_ms() - age_ms)
 
-    def stored(self, name: str) -> int | None:
+    def load_cursor(self, name: str) -> int | None:
         """How far the follower of that name has come."""
         with self._database.reading() as db:
             return event_store.load_cursor(db, self._own(name))
 
-    def keep(self, name: str, cursor: int) -> None:
+    def save_cursor(self, name: str, cursor: int) -> None:
         """Remember how far a follower has come."""
         with self._database.writing() as db:
             self._check_quota(db, name)

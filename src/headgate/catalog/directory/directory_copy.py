@@ -83,19 +83,19 @@ class DirectoryCopyWriter:
         """Write the copy if something was committed through this process, but not all the time."""
         writes, at = self._written
         if writes != self._database.writes and time.monotonic() - at >= _EVERY_SECONDS:
-            self.now()
+            self.write_now()
 
     def write_if_changed(self) -> None:
         """Write the copy if something was committed through this process since it was."""
         if self._written[0] != self._database.writes:
-            self.now()
+            self.write_now()
 
     def note_dropped_schema(self, schema: str) -> None:
         """The copy is not to list a schema that was dropped; the next one that is written does not."""
         with self._lock:
             self._dropped.add(schema.lower())
 
-    def now(self, *, forgotten: Iterable[TableId] = (), recovered: bool = False) -> None:
+    def write_now(self, *, forgotten: Iterable[TableId] = (), recovered: bool = False) -> None:
         """Write the copy; of tables that were ``forgotten`` too, and of a recovery that it has ended.
 
         What was written before and is more than the database has is kept: it tells of what was lost.
@@ -110,14 +110,14 @@ class DirectoryCopyWriter:
             except HeadgateError as exc:
                 _LOG.warning("the copy of the catalog's directory was not written: %s", exc)
 
-    def lost(self) -> tuple[bool, tuple[CopiedTable, ...]]:
+    def find_lost_tables(self) -> tuple[bool, tuple[CopiedTable, ...]]:
         """Whether a recovery has begun and not ended; and what the copy has and the database does not.
 
         Unless its files are gone, too.
         """
         found = read_copy(self._files())
         if found is None:
-            self.now()  # of a lake from before there were copies, or a new one
+            self.write_now()  # of a lake from before there were copies, or a new one
             return False, ()
         if self._principal != OWNER:
             return found.recovering, ()

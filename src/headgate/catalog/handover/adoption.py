@@ -119,7 +119,7 @@ class Adoptions:
             entry = transfer_store.find_live_table(db, TableId(found.table_id))
         return None if entry is None else self._handover.resolved(entry)
 
-    def entered(self, claim: Transfer) -> TableEntry | None:
+    def find_adopted(self, claim: Transfer) -> TableEntry | None:
         """The table that was claimed, if it came in."""
         with self._database.reading() as db:
             found = transfer_store.find_live_table(db, claim.table_id)

@@ -109,7 +109,7 @@ class Releases:
                 transfer_store.set_phase(db, found.table_id, found.phase, 0)
         return self.settle(transfer.table_id)
 
-    def gone(self, table_id: TableId) -> Transfer | None:
+    def find_departure(self, table_id: TableId) -> Transfer | None:
         """How a table left, if it has."""
         self.settle(table_id)
         with self._database.reading() as db:

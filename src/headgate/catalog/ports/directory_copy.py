@@ -85,11 +85,11 @@ class DirectoryCopying(Protocol):
         """Write the copy if something was committed through this process since it was."""
         ...
 
-    def now(self, *, forgotten: Iterable[TableId] = (), recovered: bool = False) -> None:
+    def write_now(self, *, forgotten: Iterable[TableId] = (), recovered: bool = False) -> None:
         """Write the copy; of tables that were ``forgotten`` too, and of a recovery that it has ended."""
         ...
 
-    def lost(self) -> tuple[bool, tuple[CopiedTable, ...]]:
+    def find_lost_tables(self) -> tuple[bool, tuple[CopiedTable, ...]]:
         """Whether a recovery has begun and not ended; and what the copy has and the catalog does not."""
         ...
 

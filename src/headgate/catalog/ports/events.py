@@ -77,11 +77,11 @@ class EventWindow:
 class EventCursors(Protocol):
     """How far those who follow the events of a catalog have come, by their names."""
 
-    def stored(self, name: str) -> int | None:
+    def load_cursor(self, name: str) -> int | None:
         """How far the follower of that name has come."""
         ...
 
-    def keep(self, name: str, cursor: int) -> None:
+    def save_cursor(self, name: str, cursor: int) -> None:
         """Remember how far a follower has come."""
         ...
 

@@ -37,6 +37,6 @@ class ExternalVersions(Protocol):
 class StagedFiles(Protocol):
     """Tells ratified staged files from those of proposals that lost."""
 
-    def named(self, table_id: TableId, file_names: Iterable[str]) -> frozenset[str]:
+    def ratified_names(self, table_id: TableId, file_names: Iterable[str]) -> frozenset[str]:
         """Those of the staged files that are ratified commits, published or not."""
         ...

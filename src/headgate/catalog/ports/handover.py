@@ -90,7 +90,7 @@ class TableAdoptions(Protocol):
         """
         ...
 
-    def entered(self, claim: Transfer) -> TableEntry | None:
+    def find_adopted(self, claim: Transfer) -> TableEntry | None:
         """The table that was claimed, if it came in."""
         ...
 
@@ -121,7 +121,7 @@ class TableReleases(Protocol):
         """Give up on a release, unless the table has left."""
         ...
 
-    def gone(self, table_id: TableId) -> Transfer | None:
+    def find_departure(self, table_id: TableId) -> Transfer | None:
         """How a table left, if it has."""
         ...
 

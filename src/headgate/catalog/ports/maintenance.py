@@ -92,7 +92,7 @@ class MaintenancePermissions(Protocol):
     a worker does unasked.
     """
 
-    def unasked(self) -> "MaintenancePermissions":
+    def for_background_work(self) -> "MaintenancePermissions":
         """The same permissions without those of an owner's explicit call, as a worker needs them."""
         ...
 
@@ -100,7 +100,7 @@ class MaintenancePermissions(Protocol):
         """By whose word this principal may maintain the table so; ``NotAllowed`` names the operation."""
         ...
 
-    def of(self, table_id: TableId) -> frozenset[Maintenance]:
+    def permitted_kinds(self, table_id: TableId) -> frozenset[Maintenance]:
         """What may be done with the table now."""
         ...
 

@@ -65,7 +65,7 @@ class PublishedWatermarks:
         if problem is not None:
             raise problem
 
-    def named(self, table_id: TableId, file_names: Iterable[str]) -> frozenset[str]:
+    def ratified_names(self, table_id: TableId, file_names: Iterable[str]) -> frozenset[str]:
         """Those of the staged files that are ratified commits, published or not."""
         wanted = sorted(file_names)
         found: set[str] = set()

@@ -37,8 +37,8 @@ class RestEvents(RemotePart):
     window = remote(EventFeed.window)
     list_pending = remote(EventFeed.list_pending)
     forget = remote(EventFeed.forget)
-    stored = remote(EventCursors.stored)
-    keep = remote(EventCursors.keep)
+    load_cursor = remote(EventCursors.load_cursor)
+    save_cursor = remote(EventCursors.save_cursor)
 
 
 class RestLeases(RemotePart):
@@ -63,11 +63,11 @@ class RestPermissions(RemotePart):
     def __init__(self, calls: LakeCalls, *, is_asked: bool = True) -> None:
         super().__init__(calls, is_asked)
 
-    def unasked(self) -> MaintenancePermissions:
+    def for_background_work(self) -> MaintenancePermissions:
         return RestPermissions(self._calls, is_asked=False)
 
     check = remote(MaintenancePermissions.check)
-    of = remote(MaintenancePermissions.of)
+    permitted_kinds = remote(MaintenancePermissions.permitted_kinds)
     thresholds = remote(MaintenancePermissions.thresholds)
     permit = remote(MaintenancePermissions.permit)
     forbid = remote(MaintenancePermissions.forbid)
@@ -86,7 +86,7 @@ class RestDisposal(RemotePart):
 class RestPublications(RemotePart):
     """``StagedFiles``, over HTTP."""
 
-    named = remote(StagedFiles.named)
+    ratified_names = remote(StagedFiles.ratified_names)
 
 
 class RestBooks(RemotePart):
@@ -136,7 +136,7 @@ class RestAdoptions(RemotePart):
     claim = remote(TableAdoptions.claim)
     check = remote(TableAdoptions.check)
     find = remote(TableAdoptions.find)
-    entered = remote(TableAdoptions.entered)
+    find_adopted = remote(TableAdoptions.find_adopted)
     under_way = remote(TableAdoptions.under_way)
     settle = remote(TableAdoptions.settle)
 
@@ -147,7 +147,7 @@ class RestReleases(RemotePart):
     freeze = remote(TableReleases.freeze)
     begin_release = remote(TableReleases.begin_release)
     stay = remote(TableReleases.stay)
-    gone = remote(TableReleases.gone)
+    find_departure = remote(TableReleases.find_departure)
     settle = remote(TableReleases.settle)
 
 
@@ -196,13 +196,13 @@ class RestCopies(RemotePart):
     def write_if_changed(self) -> None:
         """The server does, after what was asked of it."""
 
-    def now(self, *, forgotten: Iterable[TableId] = (), recovered: bool = False) -> None:
+    def write_now(self, *, forgotten: Iterable[TableId] = (), recovered: bool = False) -> None:
         """Write the copy, if it is the owner who wants that; after what others do the server does."""
         if self._principal == OWNER:
-            self._now(forgotten=forgotten, recovered=recovered)
+            self._write_now(forgotten=forgotten, recovered=recovered)
 
-    _now = remote(DirectoryCopying.now)
-    lost = remote(DirectoryCopying.lost)
+    _write_now = remote(DirectoryCopying.write_now)
+    find_lost_tables = remote(DirectoryCopying.find_lost_tables)
     is_new = remote(DirectoryCopying.is_new)
 
 

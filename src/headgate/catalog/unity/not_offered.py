@@ -56,9 +56,9 @@ class NoDirectoryCopies:
 
     def write_if_changed(self) -> None: ...
 
-    def now(self, *, forgotten: Iterable[TableId] = (), recovered: bool = False) -> None: ...
+    def write_now(self, *, forgotten: Iterable[TableId] = (), recovered: bool = False) -> None: ...
 
-    def lost(self) -> tuple[bool, tuple[CopiedTable, ...]]:
+    def find_lost_tables(self) -> tuple[bool, tuple[CopiedTable, ...]]:
         return False, ()
 
     def is_new(self) -> bool:
@@ -71,7 +71,7 @@ class ServersPermissions:
 
     allowed: Callable[[TableId], frozenset[str]]
 
-    def unasked(self) -> "ServersPermissions":
+    def for_background_work(self) -> "ServersPermissions":
         return self
 
     def check(self, table_id: TableId, kind: Maintenance, operation: str) -> Permission:
@@ -88,7 +88,7 @@ class ServersPermissions:
             )
         return Permission.CATALOG
 
-    def of(self, table_id: TableId) -> frozenset[Maintenance]:
+    def permitted_kinds(self, table_id: TableId) -> frozenset[Maintenance]:
         found = self.allowed(table_id)
         return ALWAYS_PERMITTED | {kind for kind, name in _ALLOWED_BY.items() if name in found}
 

@@ -143,7 +143,7 @@ def _attribute(name: str) -> Callable[[LakeCatalog, Mapping[str, Any]], Any]:
 
 
 def _permissions(catalog: LakeCatalog, arguments: Mapping[str, Any]) -> MaintenancePermissions:
-    return catalog.permissions if arguments["is_asked"] else catalog.permissions.unasked()
+    return catalog.permissions if arguments["is_asked"] else catalog.permissions.for_background_work()
 
 
 def _books(catalog: LakeCatalog, arguments: Mapping[str, Any]) -> TableBooks:
@@ -188,7 +188,7 @@ NOT_SENT: Mapping[tuple[type, str], str] = {
         "authenticate",
     ): "a server asks it of its own catalog, and nobody else asks whose a secret is",
     (AccessTokens, "exchange"): "a server asks it of its own catalog, for clients that know OAuth",
-    (MaintenancePermissions, "unasked"): "it travels as is_asked with each question",
+    (MaintenancePermissions, "for_background_work"): "it travels as is_asked with each question",
 }
 """What is no operation, and why."""
 
@@ -232,8 +232,8 @@ OPERATIONS: tuple[PortOperation, ...] = (
     PortOperation(EVENTS, EventFeed.window, Repeat.READ),
     PortOperation(EVENTS, EventFeed.list_pending, Repeat.SAME, Access.ANYBODY),
     PortOperation(EVENTS, EventFeed.forget, Repeat.ONCE),
-    PortOperation(EVENTS, EventCursors.stored, Repeat.READ),
-    PortOperation(EVENTS, EventCursors.keep, Repeat.SAME),
+    PortOperation(EVENTS, EventCursors.load_cursor, Repeat.READ),
+    PortOperation(EVENTS, EventCursors.save_cursor, Repeat.SAME),
     # A lease that is given twice ends by itself.
     PortOperation(LEASES, LeaseHolding.on_version, Repeat.SAME),
     PortOperation(LEASES, LeaseHolding.on_work, Repeat.ONCE),
@@ -247,7 +247,7 @@ OPERATIONS: tuple[PortOperation, ...] = (
     PortOperation(LEASES, TableLeases.live, Repeat.READ),
     PortOperation(LEASES, TableLeases.sweep, Repeat.ONCE, Access.ANYBODY),
     PortOperation(PERMISSIONS, MaintenancePermissions.check, Repeat.READ),
-    PortOperation(PERMISSIONS, MaintenancePermissions.of, Repeat.READ),
+    PortOperation(PERMISSIONS, MaintenancePermissions.permitted_kinds, Repeat.READ),
     PortOperation(PERMISSIONS, MaintenancePermissions.thresholds, Repeat.READ),
     PortOperation(PERMISSIONS, MaintenancePermissions.permit, Repeat.ONCE),
     PortOperation(PERMISSIONS, MaintenancePermissions.forbid, Repeat.ONCE),
@@ -256,7 +256,7 @@ OPERATIONS: tuple[PortOperation, ...] = (
     PortOperation(DISPOSAL, TableDisposal.condemn, Repeat.SAME, copy=CopyDue.NOW),
     PortOperation(DISPOSAL, TableDisposal.forget, Repeat.SAME, copy=CopyDue.FORGOTTEN),
     PortOperation(DISPOSAL, TableDisposal.forget_keeping_files, Repeat.ONCE, copy=CopyDue.FORGOTTEN),
-    PortOperation(PUBLICATIONS, StagedFiles.named, Repeat.READ),
+    PortOperation(PUBLICATIONS, StagedFiles.ratified_names, Repeat.READ),
     PortOperation(BOOKS, TableBooks.read, Repeat.READ),
     PortOperation(BOOKS, TableBooks.mark_published, Repeat.SAME, copy=CopyDue.IN_TIME),
     PortOperation(BOOKS, TableBooks.forget_description, Repeat.SAME),
@@ -281,13 +281,13 @@ OPERATIONS: tuple[PortOperation, ...] = (
     PortOperation(ADOPTIONS, TableAdoptions.claim, Repeat.SAME, Access.PROPOSER),
     PortOperation(ADOPTIONS, TableAdoptions.check, Repeat.READ, Access.PROPOSER),
     PortOperation(ADOPTIONS, TableAdoptions.find, Repeat.SAME, Access.PROPOSER, CopyDue.NOW),
-    PortOperation(ADOPTIONS, TableAdoptions.entered, Repeat.READ, Access.PROPOSER),
+    PortOperation(ADOPTIONS, TableAdoptions.find_adopted, Repeat.READ, Access.PROPOSER),
     PortOperation(ADOPTIONS, TableAdoptions.under_way, Repeat.READ, Access.PROPOSER),
     PortOperation(ADOPTIONS, TableAdoptions.settle, Repeat.SAME, Access.PROPOSER, CopyDue.NOW),
     PortOperation(RELEASES, TableReleases.freeze, Repeat.SAME, Access.PROPOSER),
     PortOperation(RELEASES, TableReleases.begin_release, Repeat.SAME, Access.PROPOSER),
     PortOperation(RELEASES, TableReleases.stay, Repeat.SAME, Access.PROPOSER),
-    PortOperation(RELEASES, TableReleases.gone, Repeat.READ, Access.PROPOSER),
+    PortOperation(RELEASES, TableReleases.find_departure, Repeat.READ, Access.PROPOSER),
     PortOperation(RELEASES, TableReleases.settle, Repeat.SAME, Access.PROPOSER, CopyDue.NOW),
     PortOperation(LEDGER, Ledger.records, Repeat.READ),
     PortOperation(LEDGER, Ledger.open, Repeat.SAME),
@@ -303,8 +303,8 @@ OPERATIONS: tuple[PortOperation, ...] = (
     # Clients leave these two to the server, which does the same after what it was asked for.
     PortOperation(COPIES, DirectoryCopying.write_if_due, Repeat.SAME, Access.ANYBODY),
     PortOperation(COPIES, DirectoryCopying.write_if_changed, Repeat.SAME, Access.ANYBODY),
-    PortOperation(COPIES, DirectoryCopying.now, Repeat.SAME, Access.OWNER),
-    PortOperation(COPIES, DirectoryCopying.lost, Repeat.READ, Access.OWNER),
+    PortOperation(COPIES, DirectoryCopying.write_now, Repeat.SAME, Access.OWNER),
+    PortOperation(COPIES, DirectoryCopying.find_lost_tables, Repeat.READ, Access.OWNER),
     PortOperation(COPIES, DirectoryCopying.is_new, Repeat.READ, Access.ANYBODY),
     PortOperation(RECOVERIES, CatalogRecovery.known, Repeat.READ),
     PortOperation(RECOVERIES, CatalogRecovery.make_schemas, Repeat.ONCE, copy=CopyDue.IN_TIME),

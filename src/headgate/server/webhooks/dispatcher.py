@@ -124,10 +124,10 @@ class WebhookDispatcher:
 
     def _start(self, feed: EventFeed) -> int:
         """Where it stopped; a new one begins with what happens from now on."""
-        stored = feed.stored(self._hook.follower)
+        stored = feed.load_cursor(self._hook.follower)
         if stored is None:
             stored = feed.newest()
-            feed.keep(self._hook.follower, stored)
+            feed.save_cursor(self._hook.follower, stored)
         return stored
 
     def _deliver_page(self, feed: EventFeed) -> bool:
@@ -139,7 +139,7 @@ class WebhookDispatcher:
         if wanted and not self._delivered(wanted):
             return True
         self._cursor = found[-1].cursor
-        feed.keep(self._hook.follower, self._cursor)
+        feed.save_cursor(self._hook.follower, self._cursor)
         return True
 
     def _delivered(self, events: tuple[Event, ...]) -> bool:

@@ -99,7 +99,7 @@ def adopt(registry: TransferServices, store: Store, place: str, name: TableName)
         is not AdoptionStatus.ADOPTED
     ):
         raise _overtaken_error(claim, "adopted")
-    entry = _retry_until_answered(registry, lambda: registry.adoptions.entered(claim))
+    entry = _retry_until_answered(registry, lambda: registry.adoptions.find_adopted(claim))
     if entry is None:
         raise TableNotFound(
             f"the table {name} was adopted, and somebody has dropped it since", name=str(name)
@@ -125,7 +125,7 @@ def release(
 
     If this fails before its last step the table stays where it is, and takes commits again.
     """
-    if gone := _retry_until_answered(registry, lambda: registry.releases.gone(table_id)):
+    if gone := _retry_until_answered(registry, lambda: registry.releases.find_departure(table_id)):
         return gone.target  # an earlier call did not live to hear of it
     table.publish()  # most of it now, while others can still commit
     frozen = _retry_until_answered(registry, lambda: registry.releases.freeze(table_id, registry.proposer))

@@ -211,7 +211,9 @@ def _lost_staged_files(context: TaskContext) -> tuple[str, ...]:
     published = context.tail().published
     found = staged_cleanup.old_staged_files(table.store, published=published, before=moment)
     ratified = (
-        context.publications.named(context.table_id, staged_cleanup.staged_names(found)) if found else ()
+        context.publications.ratified_names(context.table_id, staged_cleanup.staged_names(found))
+        if found
+        else ()
     )
     return staged_cleanup.unratified_paths(found, ratified)
 

@@ -142,7 +142,7 @@ def rebuild_catalog(
     with reporting.tracked("recover tables", found) as tables:
         done = [each if isinstance(each, RecoveredTable) else work.recover(each) for each in tables]
     if ground.copies is not None and not work.dry_run:
-        ground.copies.now(recovered=True)
+        ground.copies.write_now(recovered=True)
     order = sorted((each for each in done if each is not None), key=lambda each: (each.name, each.table_id))
     return RecoveryReport(tuple(order), schemas, work.dry_run)
 

@@ -146,8 +146,8 @@ class Worker:
     def _run_tasks(self, entry: TableEntry, lease: Lease | None) -> Iterator[TaskResult]:
         name = str(entry.name)
         try:
-            permissions = self.catalog.permissions.unasked()
-            permitted = permissions.of(entry.table_id)
+            permissions = self.catalog.permissions.for_background_work()
+            permitted = permissions.permitted_kinds(entry.table_id)
             table = self.open(entry)
             guard = CatalogGuard(permissions, self.catalog.leases, entry.table_id)
             table.guard = guard if lease is None else WorkerGuard(guard, lease)

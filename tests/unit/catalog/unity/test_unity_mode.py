@@ -381,7 +381,7 @@ def test_what_such_a_server_has_not_is_refused_by_name(client: LakeCatalog) -> N
         client.events.newest,
         client.granting.grants,
         client.adoptions.under_way,
-        lambda: client.releases.gone(table_id),
+        lambda: client.releases.find_departure(table_id),
         client.recoveries.known,
         client.disposal.abandoned,
         lambda: client.share_log(NAME),

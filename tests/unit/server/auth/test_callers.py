@@ -290,7 +290,7 @@ def test_t14_what_is_hidden_is_answered_like_what_is_missing(served: Served) -> 
             "/api/headgate/v1/lakes/main/readers/load",
             lambda i, s, t: {"name": {"schema": s, "table": t}},
         ),
-        ("POST", "/api/headgate/v1/lakes/main/permissions/of", lambda i, s, t: {"table_id": i}),
+        ("POST", "/api/headgate/v1/lakes/main/permissions/permitted_kinds", lambda i, s, t: {"table_id": i}),
         ("POST", "/api/headgate/v1/lakes/main/names/check_may_purge", lambda i, s, t: {"table_id": i}),
         ("GET", "/api/2.1/unity-catalog/tables/main.{1}.{2}", None),
         ("GET", "/api/2.1/unity-catalog/schemas/main.{1}", None),

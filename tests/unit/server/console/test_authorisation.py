@@ -89,12 +89,12 @@ def test_who_may_read_may_not_tend_or_release(
     console: ConsoleServer, visitor: Visitor, page: str, form: dict[str, str]
 ) -> None:
     entry = next(each for each in console.catalog.tables() if str(each.name) == "sales.orders")
-    permitted = console.catalog.permissions.of(entry.table_id)
+    permitted = console.catalog.permissions.permitted_kinds(entry.table_id)
 
     answer = visitor("bob").post(f"{LAKE}/tables/sales.orders{page}", {**form, "confirmed": "yes"})
 
     assert answer.status == 403, answer.body.decode()
-    assert console.catalog.permissions.of(entry.table_id) == permitted
+    assert console.catalog.permissions.permitted_kinds(entry.table_id) == permitted
     assert console.catalog.resolve_id(entry.table_id) == entry
 
 

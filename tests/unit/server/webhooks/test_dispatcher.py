@@ -97,7 +97,7 @@ def _commit(catalog: Catalog, table_id: str, *versions: int) -> None:
 
 
 def _keep_from_start(catalog: Catalog) -> None:
-    catalog.events.keep("webhook/billing", 0)
+    catalog.events.save_cursor("webhook/billing", 0)
 
 
 def test_it_is_told_in_order_and_signed(

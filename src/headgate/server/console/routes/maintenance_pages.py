@@ -60,7 +60,7 @@ def show_maintenance(
     table_id, leases = opened.entry.table_id, found.catalog.leases
     names = {str(table_id): opened.name}
     values: dict[str, Any] = {
-        "permissions": maintenance_view.permission_lines(found.catalog.permissions.of(table_id)),
+        "permissions": maintenance_view.permission_lines(found.catalog.permissions.permitted_kinds(table_id)),
         "leases": maintenance_view.lease_lines(leases.live(str(table_id)), names, leases.now_ms()),
         "may_tend": found.may(Privilege.MAINTAIN, table_id),
         "may_permit": found.may(Privilege.MANAGE_GRANTS, table_id),

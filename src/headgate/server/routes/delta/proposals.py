@@ -76,7 +76,7 @@ def find_ratified(session: DeltaSession, entry: TableEntry, added: AddCommit) ->
     if added.commit.file_name is None:
         return None
     name = staged_commit(added).file_name
-    if name not in session.catalog.publications.named(entry.table_id, (name,)):
+    if name not in session.catalog.publications.ratified_names(entry.table_id, (name,)):
         return None
     before = Version(added.commit.version + 1)
     record = next(iter(session.catalog.commits(entry.table_id, before=before, limit=1)), None)

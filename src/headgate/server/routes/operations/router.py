@@ -36,7 +36,7 @@ def show_readiness(state: State, operations: NamedDependency[Operations]) -> dic
     lakes: ServedLakes = state.lakes  # not those of a caller: a probe has no token
     for lake in lakes:
         try:
-            lake.catalog.events.stored("headgate/ready")
+            lake.catalog.events.load_cursor("headgate/ready")
         except HeadgateError as exc:
             _LOG.warning("the catalog of %s does not answer: %s", lake.name, exc)
             raise CatalogUnavailable("not ready", code="HEADGATE_NOT_READY") from exc

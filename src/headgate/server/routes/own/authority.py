@@ -104,7 +104,7 @@ def _visible(catalog: LakeCatalog, entry: TableEntry | None) -> TableEntry | Non
 
 def _sees(catalog: LakeCatalog, table_id: TableId) -> bool:
     with suppress(NotAllowed, TableNotFound):
-        catalog.permissions.of(table_id)  # refused to whoever may not see the table
+        catalog.permissions.permitted_kinds(table_id)  # refused to whoever may not see the table
         return True
     return False
 
@@ -133,7 +133,7 @@ def _settled(nothing: AdoptionStatus | ReleaseStatus) -> Guard:
 
 def _own_release(request: OperationRequest) -> Any:
     table_id = request.arguments["transfer"].table_id
-    known = _under_way(request.catalog, table_id) or request.catalog.releases.gone(table_id)
+    known = _under_way(request.catalog, table_id) or request.catalog.releases.find_departure(table_id)
     if known is not None and known.proposer != request.catalog.principal:
         raise NotAllowed(
             "somebody else is giving that table back: only they, or the owner of the lake, can go on",
@@ -155,13 +155,13 @@ GUARDS: Mapping[str, Guard] = {
     "adoptions/claim": _for_oneself,
     "adoptions/check": _for_oneself,
     "adoptions/find": _found_for_oneself,
-    "adoptions/entered": _if_visible,
+    "adoptions/find_adopted": _if_visible,
     "adoptions/under_way": _only_own,
     "adoptions/settle": _settled(AdoptionStatus.OPEN),
     "releases/freeze": _for_oneself,
     "releases/begin_release": _own_release,
     "releases/stay": _own_release,
-    "releases/gone": _gone_by_oneself,
+    "releases/find_departure": _gone_by_oneself,
     "releases/settle": _settled(ReleaseStatus.OPEN),
 }
 """What is asked of all but the owner of the lake; only the length of an answer is asked of everybody."""

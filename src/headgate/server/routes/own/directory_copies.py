@@ -32,4 +32,4 @@ def keep_copy(copies: DirectoryCopying, due: CopyDue, forgotten: tuple[TableId, 
         case CopyDue.NOW:
             copies.write_if_changed()
         case CopyDue.FORGOTTEN:
-            copies.now(forgotten=forgotten)
+            copies.write_now(forgotten=forgotten)

@@ -108,7 +108,7 @@ def delete_table(
         catalog.drop(name)
     except TableNotFound as missing:
         catalog.externals.forget_external(_external(catalog, name, missing).name)
-    lake.catalog.copies.now()
+    lake.catalog.copies.write_now()
     return Response(b"", status_code=200)
 
 

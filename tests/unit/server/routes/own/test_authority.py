@@ -154,7 +154,7 @@ def test_what_is_the_owners_alone(case: Case) -> None:
     with pytest.raises(NotAllowed):
         case.mallory.copies._now(forgotten=(case.plans,))  # type: ignore[attr-defined]
     with pytest.raises(NotAllowed):
-        case.mallory.copies.lost()
+        case.mallory.copies.find_lost_tables()
     with pytest.raises(NotAllowed):
         _ = case.mallory.recoveries
     for operation in OPERATIONS:
@@ -208,7 +208,7 @@ def test_what_the_catalog_asks_for_privileges_it_asks_of_strangers_too(case: Cas
         "tails": lambda: mallory.tails((orders, case.plans)),
         "pin": lambda: mallory.pin((ORDERS, SECRET)),
         "pin by id": lambda: mallory.pin((ORDERS,), (case.plans,)),
-        "named": lambda: mallory.publications.named(case.plans, ("x",)),
+        "ratified_names": lambda: mallory.publications.ratified_names(case.plans, ("x",)),
         "books": lambda: mallory.books(case.plans).read(),
         "horizon": lambda: mallory.leases.horizon(case.plans),
         "commits": lambda: mallory.commits(case.plans),
@@ -234,7 +234,7 @@ def test_to_forget_what_is_not_ones_own_is_not_written_down(case: Case) -> None:
     """A recovery believes the copy: a table that it calls forgotten would not come back."""
     case.mallory.disposal.forget(case.plans)
     case.mallory.disposal.forget(TableId("lost-with-the-database"))
-    case.owner.copies.now()
+    case.owner.copies.write_now()
 
     copy = directory_copy.read_copy(locate(case.behind.warehouse))
     assert copy is not None
@@ -272,7 +272,7 @@ def test_a_proposer_is_who_asks(case: Case, tmp_path: Path) -> None:
     assert case.ada.adoptions.under_way() == (claim,)
     assert case.mallory.adoptions.under_way() == ()
     assert case.mallory.adoptions.settle(claim.table_id) is AdoptionStatus.OPEN
-    assert case.mallory.adoptions.entered(claim) is None
+    assert case.mallory.adoptions.find_adopted(claim) is None
 
 
 def test_who_gives_a_table_back_goes_on_alone(case: Case) -> None:
@@ -282,7 +282,7 @@ def test_who_gives_a_table_back_goes_on_alone(case: Case) -> None:
     for ask in (case.mallory.releases.begin_release, case.mallory.releases.stay):
         with pytest.raises(NotAllowed, match="somebody else"):
             ask(frozen)
-    assert case.mallory.releases.gone(case.orders) is None
+    assert case.mallory.releases.find_departure(case.orders) is None
     assert case.mallory.releases.settle(case.plans) is ReleaseStatus.OPEN
 
     assert case.ada.releases.stay(frozen) is ReleaseStatus.STAYED
