@@ -4,9 +4,9 @@
         …
 
 A program that sets up the SDK of OpenTelemetry sees one trace from the write of a DataFrame through the
-requests of its client to the database transaction of the server: ``carrier`` gives the headers that take it
-along, and ``continued`` goes on with what a request brought. Attributes are names and numbers: no rows, no
-locations with credentials. This is the one door by which OpenTelemetry is imported.
+requests of its client to the database transaction of the server: ``trace_headers`` gives the headers that
+take it along, and ``server_span`` goes on with what a request brought. Attributes are names and numbers: no
+rows, no locations with credentials. This is the one door by which OpenTelemetry is imported.
 """
 
 import os
@@ -35,7 +35,7 @@ def span(name: str, attributes: Attributes | None = None) -> AbstractContextMana
     return _spanned(name, attributes, None) if INSTALLED and _is_set_up() else _NOTHING
 
 
-def continued(
+def server_span(
     name: str, headers: Mapping[str, str], attributes: Attributes | None = None
 ) -> AbstractContextManager[None]:
     """The same in a server, as a part of what the sender of these headers does."""
@@ -43,7 +43,7 @@ def continued(
     return _spanned(name, attributes, headers) if wanted else _NOTHING
 
 
-def carrier() -> Mapping[str, str]:
+def trace_headers() -> Mapping[str, str]:
     """The headers by which a request takes the trace along, such as ``traceparent``; often none."""
     headers: dict[str, str] = {}
     if INSTALLED and get_current():  # to ask every propagator what it finds in nothing takes longer

@@ -340,7 +340,7 @@ THREATS: dict[Callable[[Scene], bool], Guard] = {
         publication, "_verified_prefix", _believe_anything
     ),
     t8_a_proposal_replayed_at_another_table: lambda: patch.object(gate, "_foreign_txn_error", lambda _: None),
-    t8_a_transaction_replayed_by_another_user: lambda: patch.object(Gate, "repeated", lambda *_: None),
+    t8_a_transaction_replayed_by_another_user: lambda: patch.object(Gate, "replay_refusal", lambda *_: None),
     t10_versions_that_are_never_published: lambda: patch.object(
         grant_store, "exceeded_unpublished_limit", lambda *_, **__: None
     ),

@@ -78,7 +78,7 @@ def test_the_call_of_a_user_is_where_a_trace_begins(tmp_path: Path) -> None:
 def test_a_request_goes_on_with_the_trace_of_its_sender(tmp_path: Path) -> None:
     with a_catalog("sqlite", tmp_path) as catalog, operated(catalog) as server:
         with tracing.span("the client"):
-            headers = tracing.carrier()
+            headers = tracing.trace_headers()
             server.ask("/api/headgate/v1/lakes/main/events", headers=headers)
         server.ask("/health")
 

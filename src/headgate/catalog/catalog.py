@@ -72,7 +72,7 @@ from headgate.catalog.ports.serving import CommitRecord, LoadedTable, LogHints
 from headgate.catalog.ratification import multi_table, refusals
 from headgate.catalog.ratification.external_commits import ExternalCommitImporter
 from headgate.catalog.ratification.group_records import GroupReader
-from headgate.catalog.ratification.log_notes import LogNotes
+from headgate.catalog.ratification.log_notes import LogHintRecorder
 from headgate.catalog.ratification.proposal_reader import ProposalReader
 from headgate.catalog.ratification.publication import PublishedWatermarks
 from headgate.catalog.ratification.published_probe import PublishedProbe
@@ -316,7 +316,7 @@ class Catalog:
         return self._settled.load(name)
 
     def note_log(self, table_id: TableId, known: LogHints) -> None:
-        LogNotes(self._database, self._writes, self._principal).note(table_id, known)
+        LogHintRecorder(self._database, self._writes, self._principal).note(table_id, known)
 
     def gathering(self) -> AbstractContextManager[None]:
         return self._writes.gathering()

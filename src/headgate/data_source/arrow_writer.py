@@ -70,7 +70,7 @@ def write_options_of(options: Mapping[str, str]) -> dict[str, Any]:
     other = next((name for name in asked if name not in _TAKEN), None)
     if other is not None:
         raise UnsupportedFeature(
-            f"the data source does not take {'/'.join(option_rows.named(other).delta)}: use "
+            f"the data source does not take {'/'.join(option_rows.option_row(other).delta)}: use "
             f"table.append(df, …) or table.overwrite(df, {other}=…)",
             features=(other,), operation="write",
         )  # fmt: skip

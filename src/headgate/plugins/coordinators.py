@@ -20,7 +20,11 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from importlib.metadata import EntryPoint
 
-from headgate.catalog.coordinator.failures import error_of, failed, failure_of
+from headgate.catalog.coordinator.failures import (
+    commit_failure,
+    commit_failure_from_status,
+    error_from_status,
+)
 from headgate.catalog.coordinator.ledger import MemoryLedger
 from headgate.catalog.coordinator.ledger_coordinator import LedgerCoordinator
 from headgate.catalog.coordinator.publishing_coordinator import PublishingCoordinator
@@ -37,6 +41,9 @@ __all__ = [
     "CommitCoordinator",
     "CommitOwner",
     "CoordinatorBuilder",
+    "commit_failure",
+    "commit_failure_from_status",
+    "error_from_status",
     "error_of",
     "failed",
     "failure_of",
@@ -183,6 +190,7 @@ def find_existing(name: str, conf: Mapping[str, str]) -> CommitCoordinator | Non
 
 
 CommitOwner, Builder = CommitCoordinator, CoordinatorBuilder
+failed, failure_of, error_of = commit_failure, commit_failure_from_status, error_from_status
 """By the word of the seeds."""
 find = find_coordinator
 """As users call it: ``headgate.coordinators.find``."""

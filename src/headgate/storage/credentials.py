@@ -54,7 +54,7 @@ CredentialSource = Callable[[], tuple[VendedCredential, ...]]
 """The credentials that hold at this moment; none if the client is to use its own."""
 
 
-def covering(credentials: tuple[VendedCredential, ...], location: str) -> VendedCredential | None:
+def credential_for(credentials: tuple[VendedCredential, ...], location: str) -> VendedCredential | None:
     """The credential for a place: of those that cover it the one with the longest prefix."""
     found = [each for each in credentials if location_spelling.covers(each.prefix, location)]
     return max(found, key=lambda each: len(location_spelling.as_prefix(each.prefix)), default=None)

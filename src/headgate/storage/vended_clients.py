@@ -10,7 +10,7 @@ from obstore.store import ObjectStore as Client
 from obstore.store import from_url
 
 from headgate.errors import AccessDenied
-from headgate.storage.credentials import NO_EXPIRY_MS, CredentialSource, VendedCredential, covering
+from headgate.storage.credentials import NO_EXPIRY_MS, CredentialSource, VendedCredential, credential_for
 
 if TYPE_CHECKING:  # obstore has it for type checkers alone
     from obstore.store import RetryConfig
@@ -29,7 +29,7 @@ class VendedPlace:
 
     def current(self) -> VendedCredential:
         """The credential that holds now; ``AccessDenied`` if the catalog vends none for this place."""
-        found = covering(self.source(), self.url)
+        found = credential_for(self.source(), self.url)
         if found is None:
             raise AccessDenied(
                 f"the catalog vends no credential for {self.url!r} (any more): ask for the privilege to read "

@@ -84,15 +84,17 @@ def _owner_forgets_ids() -> AbstractContextManager[object]:
 
 def _owner_takes_no_for_proof() -> AbstractContextManager[object]:
     """As the owner did until the simulation came along."""
-    real = LedgerCoordinator.known
+    real = LedgerCoordinator.require_entry
 
-    def known(self: LedgerCoordinator, table: CoordinatedTable, txn_id: TxnId | None = None) -> LedgerEntry:
+    def require_entry(
+        self: LedgerCoordinator, table: CoordinatedTable, txn_id: TxnId | None = None
+    ) -> LedgerEntry:
         try:
             return real(self, table, txn_id)
         except CatalogUnavailable as exc:
             raise StorageUnavailable(exc.message, path="", operation="find") from exc
 
-    return patch.object(LedgerCoordinator, "known", known)
+    return patch.object(LedgerCoordinator, "require_entry", require_entry)
 
 
 def _copy(table: CoordinatedTable, commit: RatifiedCommit) -> None:

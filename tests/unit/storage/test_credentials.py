@@ -13,7 +13,7 @@ from headgate.storage.credentials import (
     CredentialCache,
     StorageOperation,
     VendedCredential,
-    covering,
+    credential_for,
 )
 from headgate.storage.locate import locate
 from tests.support import s3
@@ -139,7 +139,7 @@ def test_tables_and_operations_are_kept_apart() -> None:
 def test_the_credential_with_the_longest_prefix_counts(location: str, prefix: str | None) -> None:
     known = tuple(_vended(each) for each in ("s3://b", "s3://b/t", "s3://b/t/in/"))
 
-    found = covering(known, location)
+    found = credential_for(known, location)
 
     assert (found.prefix.rstrip("/") if found else None) == prefix
 

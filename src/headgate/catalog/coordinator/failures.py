@@ -58,7 +58,7 @@ FAILURES: tuple[CoordinatorFailure, ...] = (
 _BY_STATUS = {row.status: row for row in FAILURES}
 
 
-def failed(reason: str, *, retryable: bool, conflict: bool) -> Lost[RatifiedCommit] | Unknown:
+def commit_failure(reason: str, *, retryable: bool, conflict: bool) -> Lost[RatifiedCommit] | Unknown:
     """The outcome for ``retryable`` and ``conflict``, the flags of Delta's ``CommitFailedException``."""
     match retryable, conflict:
         case True, True:
@@ -71,15 +71,15 @@ def failed(reason: str, *, retryable: bool, conflict: bool) -> Lost[RatifiedComm
             raise NotAllowed(f"the commit owner refuses: {reason}")
 
 
-def failure_of(status: int, message: str) -> Lost[RatifiedCommit] | Unknown:
+def commit_failure_from_status(status: int, message: str) -> Lost[RatifiedCommit] | Unknown:
     """What ``CommitCoordinator.commit`` gives back, or raises, if that was the answer to a commit."""
     row, reason = _row(status), f"{message} (HTTP {status})"
     if row.error is not None:
         raise row.error(f"the commit owner says {row.meaning}: {reason}; nothing was committed")
-    return failed(reason, retryable=row.retryable, conflict=row.conflict)
+    return commit_failure(reason, retryable=row.retryable, conflict=row.conflict)
 
 
-def error_of(status: int, message: str) -> HeadgateError:
+def error_from_status(status: int, message: str) -> HeadgateError:
     """What the other methods of a ``CommitCoordinator`` raise if that was the answer: all can be repeated."""
     row = _row(status)
     said = f"the commit owner says {row.meaning}: {message} (HTTP {status})"

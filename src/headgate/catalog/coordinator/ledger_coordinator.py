@@ -49,7 +49,7 @@ class LedgerCoordinator:
         return {TABLE_ID: table_id}
 
     def settle(self, table: CoordinatedTable, version: Version, staged: StagedCommit) -> bool:
-        self.known(table)
+        self.require_entry(table)
         return TakeOverClaims(self.ledger).settle(table, version, staged)
 
     def commit(
@@ -59,7 +59,7 @@ class LedgerCoordinator:
             raise InvalidRequest(
                 f"{proposal.staged.file_name!r} is not the name of a staged version {proposal.version}"
             )
-        known = self.known(table, proposal.txn_id)
+        known = self.require_entry(table, proposal.txn_id)
         releases = _releases(proposal)
         commit = RatifiedCommit(proposal.version, proposal.txn_id, proposal.timestamp, proposal.staged)
         while known.ratified is None and rules.is_next_version(known.record, proposal.version):
@@ -71,7 +71,7 @@ class LedgerCoordinator:
             except CommitUnknown as exc:
                 return Unknown(exc.message)
             try:
-                known = self.known(table, proposal.txn_id)
+                known = self.require_entry(table, proposal.txn_id)
             except CatalogUnavailable as exc:
                 # Whoever asks twice hears no after a yes that got lost, so the no alone proves nothing.
                 return Unknown(exc.message)
@@ -83,7 +83,7 @@ class LedgerCoordinator:
     def get_commits(
         self, table: CoordinatedTable, *, start: Version | None = None, end: Version | None = None
     ) -> GetCommitsResponse:
-        record = self.known(table).record
+        record = self.require_entry(table).record
         since = Version(max(record.published + 1, start or 0))
         # In this order: what is ratified in between is left out, so nothing exceeds the latest.
         found = self.ledger.commits(record.table_id, since)
@@ -91,11 +91,11 @@ class LedgerCoordinator:
         return GetCommitsResponse(tuple(commit for commit in found if commit.version <= last), record.latest)
 
     def backfill_to(self, table: CoordinatedTable, version: Version) -> None:
-        record = self.known(table).record
+        record = self.require_entry(table).record
         rules.check_ratified(record, version)
         self._publish(table, record, version)
 
-    def known(self, table: CoordinatedTable, txn_id: TxnId | None = None) -> LedgerEntry:
+    def require_entry(self, table: CoordinatedTable, txn_id: TxnId | None = None) -> LedgerEntry:
         """The record of a table, and what the transaction became; refused if the table is not its."""
         table_id = table.conf.get(TABLE_ID, "")
         known = self.ledger.find(table_id, txn_id)

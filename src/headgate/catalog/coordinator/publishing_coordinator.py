@@ -93,7 +93,7 @@ class PublishingCoordinator:
 
     def _follow(self, table: CoordinatedTable) -> Registration:
         """The record, once the ledger has every version of the log: a crash may have left it behind."""
-        record = self.inner.known(table).record
+        record = self.inner.require_entry(table).record
         while record.accepting:
             commit = self._published(table, record.next)
             if commit is None:
@@ -101,7 +101,7 @@ class PublishingCoordinator:
             ratified, releases = commit
             self.inner.ledger.write(record.table_id, ratified, accepting=not releases)
             self.inner.ledger.publish(record.table_id, ratified.version)
-            record = self.inner.known(table).record
+            record = self.inner.require_entry(table).record
         return record
 
     def _published(self, table: CoordinatedTable, version: Version) -> tuple[RatifiedCommit, bool] | None:

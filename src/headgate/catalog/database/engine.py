@@ -104,14 +104,14 @@ class Database:
         self._require_file()
         options = READ_OPTIONS[self._kind]
         with _translated_errors(self._place), self._connections.lent(options) as connection:
-            seen = 0
+            begun = 0
             try:
                 with connection.begin():
                     self._begin(connection, TransactionKind.READING)
-                    seen = self._seen()
+                    begun = self._last_begun_commit()
                     yield connection
             finally:
-                self._wait(seen)
+                self._wait(begun)
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
@@ -132,7 +132,7 @@ class Database:
                     transaction = connection.begin()
                     try:
                         self._begin(connection, TransactionKind.WRITING)
-                        number, before = self._seen(), self._changes(connection)
+                        number, before = self._last_begun_commit(), self._changes(connection)
                         yield connection
                         self._before_commit(connection)
                         if self._syncs is not None and self._changes(connection) != before:
@@ -168,8 +168,8 @@ class Database:
         driver: Any = connection.connection.dbapi_connection  # the pool's view of it is untyped
         return 0 if self._syncs is None else int(driver.total_changes)
 
-    def _seen(self) -> int:
-        return 0 if self._syncs is None else self._syncs.seen()
+    def _last_begun_commit(self) -> int:
+        return 0 if self._syncs is None else self._syncs.last_begun_commit()
 
     def _wait(self, number: int) -> None:
         if self._syncs is not None:

@@ -9,7 +9,8 @@ database:
     SQLite       SELECT tables.latest FROM tables WHERE tables.table_id = ?                       ("id",)
     PostgreSQL   SELECT tables.latest FROM tables WHERE tables.table_id = %(id)s::VARCHAR         by name
 
-A list of any length is one parameter, so that the statement stays the same (``is_any_of``, ``listed``):
+A list of any length is one parameter, so that the statement stays the same (``is_any_of``,
+``list_parameter``):
 
     SQLite       table_id IN (SELECT value FROM json_each(?))                           ('["id","other"]',)
     PostgreSQL   table_id = ANY(%(ids)s::VARCHAR[])                                                 by name
@@ -97,7 +98,7 @@ def is_any_of(column: ColumnElement[str], name: str) -> ColumnElement[bool]:
     return _AnyOf(column, name)
 
 
-def listed(db: Connection, texts: Iterable[str]) -> str | list[str]:
+def list_parameter(db: Connection, texts: Iterable[str]) -> str | list[str]:
     """A list of texts, as the parameter of ``is_any_of``."""
     found = list(texts)
     return msgspec.json.encode(found).decode() if db.dialect.name == "sqlite" else found

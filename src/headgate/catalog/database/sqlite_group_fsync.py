@@ -68,7 +68,7 @@ class GroupFsync:
         """Whether commits may leave the sync to ``wait``; otherwise SQLite must sync each."""
         return self._numbers is not None
 
-    def seen(self) -> int:
+    def last_begun_commit(self) -> int:
         """The last commit that may be visible by now."""
         return 0 if self._numbers is None else self._checked(self._numbers)[_BEGUN]
 

@@ -89,7 +89,7 @@ class Gate:
         self._follow(checked)
         return None
 
-    def repeated(self, proposal: Proposal, first: Version, standing: Proposer) -> HeadgateError | None:
+    def replay_refusal(self, proposal: Proposal, first: Version, standing: Proposer) -> HeadgateError | None:
         """Why a transaction that was ratified before is not for this principal to hear of (T8)."""
         known = self._passed.get(proposal.txn_id)
         proposer = known or grant_store.proposer_of(self._db, self._table_id, first)

@@ -16,7 +16,7 @@ from headgate.catalog.store import checksum_content, commit_store, grant_store, 
 
 
 @dataclass(frozen=True, slots=True)
-class LogNotes:
+class LogHintRecorder:
     """Takes note on behalf of one principal."""
 
     database: Database

@@ -223,7 +223,7 @@ def _review(
 ) -> StoredCommit | Ratified | HeadgateError:
     proposal, standing = candidate.proposal, candidate.standing
     if isinstance(answer, Ratified):
-        return gate.repeated(proposal, answer.version, standing) or answer
+        return gate.replay_refusal(proposal, answer.version, standing) or answer
     return gate.refusal(proposal, candidate.checked, standing, len(candidate.content)) or answer
 
 

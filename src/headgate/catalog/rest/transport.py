@@ -64,7 +64,7 @@ class HttpTransport:
     def _exchange(
         self, method: str, path: str, body: bytes | None, headers: Mapping[str, str], call: str
     ) -> HttpAnswer:
-        named = {CALL_ID: call, **tracing.carrier()} if self._echoes else tracing.carrier()
+        named = {CALL_ID: call, **tracing.trace_headers()} if self._echoes else tracing.trace_headers()
         sent = {"Content-Type": "application/json", **named, **self._authorization, **headers}
         try:
             answer = self._connections().exchange(method, path, sent, body)

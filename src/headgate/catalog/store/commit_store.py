@@ -27,7 +27,7 @@ from sqlalchemy import (
     update,
 )
 
-from headgate.catalog.database.prepared_statements import PreparedStatement, is_any_of, listed
+from headgate.catalog.database.prepared_statements import PreparedStatement, is_any_of, list_parameter
 from headgate.catalog.decision import TableHead
 from headgate.catalog.ports.commits import InlineCommit, RatifiedCommit, StagedCommit, TableId
 from headgate.catalog.ports.directory_copy import LIVE
@@ -248,10 +248,14 @@ def find_heads(db: Connection, txn_ids: Mapping[TableId, TxnId | None]) -> dict[
         return {table_id: known for table_id, known in found.items() if known is not None}
     versions: dict[TxnId, dict[TableId, Version]] = {}
     wanted = [txn_id for txn_id in txn_ids.values() if txn_id is not None]
-    for txn_id, table_id, version in _RATIFIED_AS.rows(db, {"txns": listed(db, wanted)}) if wanted else ():
+    for txn_id, table_id, version in (
+        _RATIFIED_AS.rows(db, {"txns": list_parameter(db, wanted)}) if wanted else ()
+    ):
         versions.setdefault(txn_id, {})[table_id] = version
     heads: dict[TableId, KnownTable] = {}
-    for table_id, *head, location, terms in _HEADS.rows(db, {"ids": listed(db, txn_ids)}) if txn_ids else ():
+    for table_id, *head, location, terms in (
+        _HEADS.rows(db, {"ids": list_parameter(db, txn_ids)}) if txn_ids else ()
+    ):
         known = versions.get(txn_ids[table_id] or TxnId(""), {})
         elsewhere = bool(known.keys() - {table_id})
         heads[table_id] = KnownTable(read_head(*head), location, known.get(table_id), elsewhere, bool(terms))
@@ -319,7 +323,7 @@ def unpublished_commits(db: Connection, table_ids: Sequence[TableId]) -> dict[Ta
     """The ratified commits of these tables that are not published, oldest first."""
     found: dict[TableId, list[RatifiedCommit]] = {table_id: [] for table_id in table_ids}
     if table_ids:
-        for table_id, *row in _UNPUBLISHED.rows(db, {"ids": listed(db, table_ids)}):
+        for table_id, *row in _UNPUBLISHED.rows(db, {"ids": list_parameter(db, table_ids)}):
             found[table_id].append(_commit(row, Version(-1)))
     return found
 

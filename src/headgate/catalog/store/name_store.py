@@ -20,7 +20,7 @@ from sqlalchemy import (
     update,
 )
 
-from headgate.catalog.database.prepared_statements import PreparedStatement, is_any_of, listed
+from headgate.catalog.database.prepared_statements import PreparedStatement, is_any_of, list_parameter
 from headgate.catalog.ports.commits import TableId
 from headgate.catalog.ports.directory import StagingTable, TableEntry, TableName
 from headgate.catalog.ports.directory_copy import CONDEMNED, DROPPED, LIVE, STAGING
@@ -254,8 +254,8 @@ def listed_names(db: Connection, names: Iterable[TableName]) -> dict[str, str | 
     """The parameters of ``MAY_HAVE_NAME``."""
     wanted = tuple(names)
     return {
-        "schemas": listed(db, {name.schema for name in wanted}),
-        "tables": listed(db, {name.table for name in wanted}),
+        "schemas": list_parameter(db, {name.schema for name in wanted}),
+        "tables": list_parameter(db, {name.table for name in wanted}),
     }
 
 

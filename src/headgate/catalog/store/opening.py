@@ -14,7 +14,7 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, select
 
-from headgate.catalog.database.prepared_statements import PreparedStatement, is_any_of, listed
+from headgate.catalog.database.prepared_statements import PreparedStatement, is_any_of, list_parameter
 from headgate.catalog.decision import TableHead
 from headgate.catalog.ports.commits import RatifiedCommit, TableId, Tail
 from headgate.catalog.ports.directory import TableEntry, TableName
@@ -106,7 +106,7 @@ def find_openings_by_id(db: Connection, table_ids: Sequence[TableId]) -> list[Ta
     """The live tables of these ids, those that there are."""
     if not table_ids:
         return []
-    return [_opening(row) for row in _BY_IDS.rows(db, {"ids": listed(db, table_ids)})]
+    return [_opening(row) for row in _BY_IDS.rows(db, {"ids": list_parameter(db, table_ids)})]
 
 
 def load_tails(db: Connection, openings: Sequence[TableOpening]) -> dict[TableId, Tail]:

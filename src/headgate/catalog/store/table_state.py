@@ -30,7 +30,7 @@ from sqlalchemy import (
     union_all,
 )
 
-from headgate.catalog.database.prepared_statements import PreparedStatement, is_any_of, listed
+from headgate.catalog.database.prepared_statements import PreparedStatement, is_any_of, list_parameter
 from headgate.catalog.ports.access import OWNER, Principal
 from headgate.catalog.ports.commits import TableId, TableState
 from headgate.catalog.store import commit_store
@@ -164,7 +164,7 @@ def load_keyed_actions(
 ) -> Mapping[TableId, Sequence[KeyedAction]]:
     """The domains and application transactions that are written down of tables."""
     found: dict[TableId, list[KeyedAction]] = {table_id: [] for table_id in table_ids}
-    for table_id, kind, action in _KEYED_ACTIONS.rows(db, {"ids": listed(db, table_ids)}):
+    for table_id, kind, action in _KEYED_ACTIONS.rows(db, {"ids": list_parameter(db, table_ids)}):
         found[table_id].append((kind, action))
     return found
 

@@ -49,7 +49,7 @@ from headgate.catalog.unity import not_offered, registration
 from headgate.catalog.unity.directory_calls import DirectoryCalls
 from headgate.catalog.unity.http_calls import UnityAnswer, UnityServer
 from headgate.catalog.unity.not_offered import NoDirectoryCopies, NoLeases, NotOffered, ServersPermissions
-from headgate.catalog.unity.proposals import UnityProposals, settled
+from headgate.catalog.unity.proposals import UnityProposals, require_success
 from headgate.catalog.unity.refusals import refusal
 from headgate.catalog.unity.table_api import TableApi, UnityTableState
 from headgate.catalog.unity.table_names import TableNames
@@ -142,7 +142,7 @@ class UnityModeCatalog:
         if reached is not None:
             answered = self._api.report_published(state.entry, reached)
             self._wrote()
-            settled(answered, f"the report that version {reached} of {state.entry.name} is published")
+            require_success(answered, f"the report that version {reached} of {state.entry.name} is published")
 
     def _state(self, table_id: TableId) -> UnityTableState:
         """The table of that id as it is now, under whatever name."""

@@ -93,7 +93,7 @@ class DeltaCalls:
             f"{self._schema(name)}/staging-tables",
             msgspec.json.encode(StagingRequest(name=name.table)),
         )
-        found = decoded(answer, ReservedAnswer, f"a place for {name}")
+        found = decode_answer(answer, ReservedAnswer, f"a place for {name}")
         place = location_spelling.without_slash(found.location)
         return StagedTable(
             StagingTable(TableId(found.table_id), place, _required(found)), _vended(found.storage_credentials)
@@ -119,7 +119,7 @@ class DeltaCalls:
 
     def load(self, name: TableName) -> UnityTableState:
         answer = self.server.send_safely("GET", self._table(name))
-        return table_state(name, decoded(answer, StateAnswer, f"table {name}"))
+        return table_state(name, decode_answer(answer, StateAnswer, f"table {name}"))
 
     def commit(self, table: TableEntry, proposal: UnityProposal, before: Mapping[str, str]) -> Answered:
         body = CommitBody(
@@ -147,12 +147,12 @@ class DeltaCalls:
         answer = self.server.send_safely(
             "GET", f"{self._table(table.name)}/credentials", query={"operation": operation.value}
         )
-        found = decoded(answer, VendedAnswer, f"access to the files of {table.name}")
+        found = decode_answer(answer, VendedAnswer, f"access to the files of {table.name}")
         return _vended(found.storage_credentials)
 
     def staging_credentials(self, table_id: TableId) -> tuple[VendedCredential, ...]:
         answer = self.server.send_safely("GET", f"{DELTA}/staging-tables/{segment(table_id)}/credentials")
-        return _vended(decoded(answer, VendedAnswer, "access to a reserved place").storage_credentials)
+        return _vended(decode_answer(answer, VendedAnswer, "access to a reserved place").storage_credentials)
 
     def _update(self, table: TableEntry, updates: tuple[Updates, ...]) -> Answered:
         asked = UpdateTableRequest(requirements=(AssertTableUuid(uuid=table.table_id),), updates=updates)
@@ -165,7 +165,7 @@ class DeltaCalls:
         return f"{self._schema(name)}/tables/{segment(name.table)}"
 
 
-def decoded(answer: UnityAnswer, kind: type[Body], asked: str) -> Body:
+def decode_answer(answer: UnityAnswer, kind: type[Body], asked: str) -> Body:
     """The body of a successful answer; whatever else it is, as an error."""
     if not answer.is_success:
         raise refusal(answer, asked)
@@ -193,7 +193,9 @@ def table_state(name: TableName, found: StateAnswer) -> UnityTableState:
         location_spelling.without_slash(metadata.location),
         EpochMillis(metadata.created_time),
     )
-    commits = tuple(ratified(commit) for commit in sorted(found.commits, key=lambda each: each.version))
+    commits = tuple(
+        to_ratified_commit(commit) for commit in sorted(found.commits, key=lambda each: each.version)
+    )
     tail = build_tail(found.latest_table_version, commits)
     allowed = frozenset(found.allowed_maintenance_operations)
     return UnityTableState(entry, tail, metadata.properties, allowed)
@@ -205,7 +207,7 @@ def build_tail(latest: int, commits: tuple[RatifiedCommit, ...]) -> Tail:
     return Tail(Version(bound), Version(commits[0].version - 1 if commits else bound), commits)
 
 
-def ratified(commit: CommitBody) -> RatifiedCommit:
+def to_ratified_commit(commit: CommitBody) -> RatifiedCommit:
     """A commit as the server has it: by the name of its file, whose UUID stands for its transaction."""
     if commit.file_name is None:
         raise InvalidRequest(

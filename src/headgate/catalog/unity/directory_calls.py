@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import msgspec
 
 from headgate.catalog.ports.directory import TableEntry, TableName
-from headgate.catalog.unity.delta_calls import BASE, decoded
+from headgate.catalog.unity.delta_calls import BASE, decode_answer
 from headgate.catalog.unity.http_calls import UnityAnswer, UnityServer, segment
 from headgate.catalog.unity.older_calls import OlderTable, older_entry
 from headgate.catalog.unity.refusals import describe, refusal
@@ -62,7 +62,7 @@ class DirectoryCalls:
     def _schema_pages(self) -> Iterator[SchemasPage]:
         token = ""
         for _ in range(_MOST_PAGES):
-            page = decoded(self._page("schemas", token), SchemasPage, "the list of schemas")
+            page = decode_answer(self._page("schemas", token), SchemasPage, "the list of schemas")
             yield page
             token = page.next_page_token or ""
             if not token:
@@ -82,7 +82,7 @@ class DirectoryCalls:
         """The Delta tables of a schema that the server manages."""
         token = ""
         for _ in range(_MOST_PAGES):
-            page = decoded(self._page("tables", token, schema), TablesPage, f"the tables of {schema}")
+            page = decode_answer(self._page("tables", token, schema), TablesPage, f"the tables of {schema}")
             for found in page.tables or ():
                 if found.data_source_format in (None, "DELTA") and found.table_type in (None, "MANAGED"):
                     yield older_entry(found, TableName(schema, found.name))

@@ -16,7 +16,7 @@ from headgate.catalog.ports.commits import (
     txn_id_from_file_name,
 )
 from headgate.catalog.ports.directory import StagingTable, TableEntry, TableName
-from headgate.catalog.unity.delta_calls import BASE, build_tail, decoded
+from headgate.catalog.unity.delta_calls import BASE, build_tail, decode_answer
 from headgate.catalog.unity.http_calls import Answered, UnityServer, segment
 from headgate.catalog.unity.table_api import StagedTable, UnityProposal, UnityTableState
 from headgate.catalog.wire.unity_api import (
@@ -80,7 +80,7 @@ class OlderCalls:
     def stage(self, name: TableName) -> StagedTable:
         asked = CreateUnityStagingTable(name=name.table, catalog_name=self.catalog, schema_name=name.schema)
         answer = self.server.send_safely("POST", f"{BASE}/staging-tables", msgspec.json.encode(asked))
-        found = decoded(answer, OlderStagingTable, f"a place for {name}")
+        found = decode_answer(answer, OlderStagingTable, f"a place for {name}")
         place = location_spelling.without_slash(found.staging_location)
         return StagedTable(StagingTable(TableId(found.id), place))
 
@@ -101,7 +101,7 @@ class OlderCalls:
 
     def load(self, name: TableName) -> UnityTableState:
         answer = self.server.send_safely("GET", self._table(name))
-        found = decoded(answer, OlderTable, f"table {name}")
+        found = decode_answer(answer, OlderTable, f"table {name}")
         if found.table_type not in (None, "MANAGED"):
             raise UnsupportedFeature(
                 f"{name} is not a managed table, so its versions are files of its log alone: open it by its "
@@ -134,7 +134,7 @@ class OlderCalls:
             start_version=start,
         )
         answer = self.server.send_safely("GET", COMMITS, msgspec.json.encode(asked))
-        found = decoded(answer, UnityCommits, f"the commits of {table.name}")
+        found = decode_answer(answer, UnityCommits, f"the commits of {table.name}")
         ordered = sorted(found.commits, key=lambda commit: commit.version)
         return max(found.latest_table_version, 0), tuple(ordered)
 
@@ -184,7 +184,7 @@ class OlderCalls:
         answer = self.server.send_safely(
             "POST", f"{BASE}/temporary-table-credentials", msgspec.json.encode(asked)
         )
-        found = decoded(answer, OlderCredentials, "access to the files of a table")
+        found = decode_answer(answer, OlderCredentials, "access to the files of a table")
         config = credential_config(msgspec.structs.asdict(found))
         ends = NO_EXPIRY_MS if found.expiration_time is None else found.expiration_time
         prefix = found.url or location

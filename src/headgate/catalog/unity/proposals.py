@@ -185,7 +185,7 @@ def _checked(proposal: Proposal, content: bytes) -> Commit:
     return commit
 
 
-def settled(answered: Answered, asked: str) -> None:
+def require_success(answered: Answered, asked: str) -> None:
     """An answer to what may be asked again, as an error if it is not success."""
     if isinstance(answered, NoAnswer) or answered.is_failure:
         reason = answered.reason if isinstance(answered, NoAnswer) else f"status {answered.status}"

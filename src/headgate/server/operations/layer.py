@@ -68,7 +68,7 @@ class OperationsLayer:
         )
         begin_request(record)
         answer = _Answer(send, record.request_id)
-        with tracing.continued("headgate.request", headers, {"http.request.method": scope["method"]}):
+        with tracing.server_span("headgate.request", headers, {"http.request.method": scope["method"]}):
             try:
                 await self._within_limits(scope, headers, receive, answer, record)
             except HeadgateError as refused:

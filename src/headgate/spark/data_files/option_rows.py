@@ -200,19 +200,19 @@ OPTIONS: tuple[OptionRow, ...] = (
 _BY_NAME = {row.name: row for row in OPTIONS}
 
 
-def named(name: str) -> OptionRow:
+def option_row(name: str) -> OptionRow:
     """The row of an option by our name."""
     return _BY_NAME[name]
 
 
-def taken_by(*kinds: WriteKind) -> tuple[OptionRow, ...]:
+def options_for(*kinds: WriteKind) -> tuple[OptionRow, ...]:
     """The options that one of these calls takes."""
     return tuple(row for row in OPTIONS if row.taken_by & set(kinds))
 
 
-def overwrites_only() -> tuple[OptionRow, ...]:
+def overwrite_only_options() -> tuple[OptionRow, ...]:
     """The options that mean nothing to an append, because they say what is replaced."""
-    return tuple(row for row in taken_by(WriteKind.OVERWRITE) if WriteKind.APPEND not in row.taken_by)
+    return tuple(row for row in options_for(WriteKind.OVERWRITE) if WriteKind.APPEND not in row.taken_by)
 
 
 def parse(options: Mapping[str, str], *kinds: WriteKind, besides: Collection[str] = ()) -> dict[str, Any]:
@@ -221,7 +221,7 @@ def parse(options: Mapping[str, str], *kinds: WriteKind, besides: Collection[str
     Refused are names that none of these calls knows, but for those that the caller looks at itself, such as
     ``path`` (``besides``).
     """
-    rows = [row for row in taken_by(*kinds) if row.delta]
+    rows = [row for row in options_for(*kinds) if row.delta]
     given = {name.lower(): text for name, text in options.items()}
     known = {name.lower(): name for row in rows for name in row.delta}
     for name in options:

@@ -97,7 +97,7 @@ class WriteOptions:
 
     def for_append(self) -> "WriteOptions":
         """The same without what only an overwrite understands, as the options of a DataFrame writer allow."""
-        meaningless = {row.name: row.default for row in option_rows.overwrites_only()}
+        meaningless = {row.name: row.default for row in option_rows.overwrite_only_options()}
         return replace(self, **meaningless)
 
     @property

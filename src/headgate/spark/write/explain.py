@@ -118,7 +118,7 @@ def _choices(wish: WriteIntent, *, replaces_some: bool) -> Iterator[tuple[str, W
 
 
 def _asked(option: str) -> str:
-    return option_rows.named(option).argument(value=True)
+    return option_rows.option_row(option).argument(value=True)
 
 
 def _try_plan(

@@ -14,7 +14,7 @@ class FoundTables:
     qualifiers: tuple[QualifierMention, ...]
 
 
-def shifted(found: FoundTables, text: str, offset: int) -> SqlText:
+def shift_offsets(found: FoundTables, text: str, offset: int) -> SqlText:
     """What was found, within the slice of the statement that begins at ``offset``."""
     return SqlText(
         text,

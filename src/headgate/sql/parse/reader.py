@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from headgate.errors import InvalidRequest
 from headgate.sql.parse import syntax_errors
-from headgate.sql.parse.found_tables import FoundTables, shifted
+from headgate.sql.parse.found_tables import FoundTables, shift_offsets
 from headgate.sql.parse.literals import (
     SYNTAX_ERROR,
     joined_strings,
@@ -279,7 +279,7 @@ class StatementReader:
         begin, self.index = self.index, stop
         found = find_tables(self.tokens, begin, stop, place, self.ctes)
         self.remember(found)
-        return shifted(found, self.tokens.slice(begin, stop), self.tokens[begin].start)
+        return shift_offsets(found, self.tokens.slice(begin, stop), self.tokens[begin].start)
 
     def piece_between(self, begin: int, stop: int, place: Place = Place.EXPRESSION) -> SqlText:
         """The text between two tokens, and the tables in it; the reader stays where it is."""

@@ -26,7 +26,7 @@ def parse_statement(text: str) -> Statement:
     reader = StatementReader(tokens, begin, begin)
     command = _read_command(reader)
     if begin > 0:
-        command = queries.explained(command, reader.table)
+        command = queries.explain_command(command, reader.table)
     if isinstance(command, Foreign):
         return Statement(SqlText(text), command)
     return Statement(reader.whole(), command)

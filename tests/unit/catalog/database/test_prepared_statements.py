@@ -16,7 +16,7 @@ from sqlalchemy import (
     select,
 )
 
-from headgate.catalog.database.prepared_statements import PreparedStatement, is_any_of, listed
+from headgate.catalog.database.prepared_statements import PreparedStatement, is_any_of, list_parameter
 
 _WORDS = Table("words", MetaData(), Column("id", Integer, nullable=False), Column("word", String))
 _INSERT = PreparedStatement(insert(_WORDS))
@@ -44,6 +44,6 @@ def test_as_many_rows_are_inserted_as_are_given(db: Connection, count: int) -> N
 def test_a_list_of_any_length_is_one_parameter(db: Connection, wanted: tuple[str, ...]) -> None:
     _INSERT.run_many(db, [{"id": each, "word": f"w{each}"} for each in range(3)])
 
-    found = _WITH_WORDS.rows(db, {"words": listed(db, wanted)})
+    found = _WITH_WORDS.rows(db, {"words": list_parameter(db, wanted)})
 
     assert sorted(id_ for (id_,) in found) == [each for each in range(3) if f"w{each}" in wanted]

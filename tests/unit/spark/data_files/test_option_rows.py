@@ -47,22 +47,22 @@ def names(rows: tuple[OptionRow, ...]) -> set[str]:
 def test_keyword_arguments_of_writes_are_the_rows() -> None:
     hints = get_type_hints(WriteKwargs)
 
-    assert hints.keys() == names(option_rows.taken_by(APPEND, OVERWRITE, CREATE, REPLACE))
-    assert hints == {name: ANNOTATIONS[option_rows.named(name).kind] for name in hints}
+    assert hints.keys() == names(option_rows.options_for(APPEND, OVERWRITE, CREATE, REPLACE))
+    assert hints == {name: ANNOTATIONS[option_rows.option_row(name).kind] for name in hints}
 
 
 def test_keyword_arguments_of_streams_are_the_rows() -> None:
     hints = get_type_hints(StreamKwargs)
     domains = hints.pop("domains")
 
-    assert hints.keys() | {"domains"} == names(option_rows.taken_by(STREAM))
-    assert hints == {name: ANNOTATIONS[option_rows.named(name).kind] for name in hints}
+    assert hints.keys() | {"domains"} == names(option_rows.options_for(STREAM))
+    assert hints == {name: ANNOTATIONS[option_rows.option_row(name).kind] for name in hints}
     assert {Mapping[str, str], *get_args(BatchDomains | None)[:1]} == set(get_args(domains))
     assert get_type_hints(BatchKwargs).keys() < get_type_hints(StreamKwargs).keys()
 
 
 def test_what_a_write_knows_are_the_rows_with_their_defaults() -> None:
-    defaults = {row.name: row.default for row in option_rows.taken_by(APPEND, OVERWRITE, CREATE, REPLACE)}
+    defaults = {row.name: row.default for row in option_rows.options_for(APPEND, OVERWRITE, CREATE, REPLACE)}
     fields = {field.name: getattr(WriteOptions(), field.name) for field in dataclasses.fields(WriteOptions)}
 
     assert {name: value for name, value in fields.items() if name not in INTERNAL} == defaults
@@ -88,14 +88,14 @@ def test_what_a_stream_knows_besides_are_the_rows_of_streams_alone() -> None:
 def test_what_changes_rows_takes_the_options_that_say_so(call: Callable[..., Any]) -> None:
     parameters = inspect.signature(call).parameters.keys()
 
-    assert parameters & names(OPTIONS) == names(option_rows.taken_by(CHANGE))
+    assert parameters & names(OPTIONS) == names(option_rows.options_for(CHANGE))
 
 
 def test_an_append_leaves_out_what_says_which_rows_are_replaced() -> None:
     asked = WriteOptions(replace_where="a = 1", max_records_per_file=7)
 
     assert asked.for_append() == WriteOptions(max_records_per_file=7)
-    assert names(option_rows.overwrites_only()) == {
+    assert names(option_rows.overwrite_only_options()) == {
         "overwrite_schema", "replace_where", "replace_using", "replace_on", "partition_overwrite",
         "keep_null_partitions",
     }  # fmt: skip

@@ -49,7 +49,7 @@ def state_after(before: TableState, commit: Commit) -> TableState:
     )
 
 
-def check_said(said: Iterable[Updates], after: TableState, *, committed: bool) -> None:
+def check_updates_match(said: Iterable[Updates], after: TableState, *, committed: bool) -> None:
     """Refuse updates that the table, as it is then, contradicts."""
     for update in said:
         if why := _contradiction(update, after):

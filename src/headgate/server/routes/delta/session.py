@@ -36,7 +36,7 @@ class DeltaSession:
     credentials: CredentialVendor
     reports: CommitReports
 
-    def heard(self, entry: TableEntry, report: MetricsReport | None) -> None:
+    def record_metrics(self, entry: TableEntry, report: MetricsReport | None) -> None:
         """Hand on what a client measured of its commit."""
         if report is not None and report.commit_report is not None:
             self.reports.record(self.lake.name, entry, report.commit_report)

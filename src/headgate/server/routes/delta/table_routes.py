@@ -122,4 +122,4 @@ def report_metrics(
         len(histogram.sorted_bin_boundaries) == len(histogram.file_counts) == len(histogram.total_bytes)
     ):
         raise InvalidRequest("a histogram has a count and a sum for each of its bins")
-    session.heard(entry, data.report)
+    session.record_metrics(entry, data.report)

@@ -63,7 +63,7 @@ def check_change(table: VisibleTable, change: RequestedChange, read: ReadProposa
     require_etag(table, change)
     _check_reported(table, change)
     after = table.state if read is None else agreement.state_after(table.state, read.commit)
-    agreement.check_said(change.metadata, after, committed=read is not None)
+    agreement.check_updates_match(change.metadata, after, committed=read is not None)
 
 
 def require_etag(table: VisibleTable, change: RequestedChange) -> None:
@@ -94,7 +94,7 @@ def _update_without_commit(session: DeltaSession, loaded: LoadedTable, change: R
     if change.etag is not None or change.metadata:
         table = visible_table.make_visible(session, loaded, inline=True)
         require_etag(table, change)
-        agreement.check_said(change.metadata, table.state, committed=False)
+        agreement.check_updates_match(change.metadata, table.state, committed=False)
     if change.backfilled is not None:
         session.catalog.mark_published(loaded.entry.table_id, Version(change.backfilled))
 

@@ -99,7 +99,7 @@ def read_refresh(reader: StatementReader) -> Command:
     return RefreshTable(reader.target())
 
 
-def explained(inner: Command, table: TableRef | None) -> Command:
+def explain_command(inner: Command, table: TableRef | None) -> Command:
     """What EXPLAIN of a command is: of a query Spark shows the plan."""
     if isinstance(inner, Query | Foreign):
         return inner
