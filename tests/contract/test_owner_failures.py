@@ -173,14 +173,14 @@ def test_rows_say_of_each_status_what_the_failure_means() -> None:
 def test_questions_fail_by_an_error_that_says_whether_to_ask_again(
     status: int, error: type[HeadgateError]
 ) -> None:
-    found = owners.error_of(status, "why")
+    found = owners.error_from_status(status, "why")
 
     assert type(found) is error
     assert f"why (HTTP {status})" in found.message
 
 
 def test_a_success_is_no_failure() -> None:
-    for say in (owners.failure_of, owners.error_of):
+    for say in (owners.commit_failure_from_status, owners.error_from_status):
         with pytest.raises(InvalidRequest, match="200 is no failure"):
             say(200, "all is well")
 
@@ -200,6 +200,6 @@ def test_the_two_words_of_a_coordinator_have_one_meaning(
     """S065"""
     if isinstance(expected, type):
         with pytest.raises(expected, match="why"):
-            owners.failed("why", retryable=retryable, conflict=conflict)
+            owners.commit_failure("why", retryable=retryable, conflict=conflict)
     else:
-        assert owners.failed("why", retryable=retryable, conflict=conflict) == expected
+        assert owners.commit_failure("why", retryable=retryable, conflict=conflict) == expected

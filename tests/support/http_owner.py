@@ -99,7 +99,7 @@ class HttpOwner:
             status, told = self._ask("commit", _written(ratified) | {"table": table.conf["table"]})
         except CatalogUnavailable as exc:
             return Unknown(exc.message)
-        return ratified if status == OK else owners.failure_of(status, told["message"])
+        return ratified if status == OK else owners.commit_failure_from_status(status, told["message"])
 
     def get_commits(
         self, table: CoordinatedTable, *, start: Version | None = None, end: Version | None = None
@@ -123,7 +123,7 @@ class HttpOwner:
     def _told(self, kind: str, body: Mapping[str, Any]) -> Any:
         status, told = self._ask(kind, body)
         if status != OK:
-            raise owners.error_of(status, told["message"])
+            raise owners.error_from_status(status, told["message"])
         return told
 
     def _ask(self, kind: str, body: Mapping[str, Any]) -> tuple[int, Any]:

@@ -113,8 +113,8 @@ def test_without_opentelemetry_nothing_happens() -> None:
     program = (
         "import sys; sys.modules['opentelemetry'] = None\n"
         "from headgate import tracing\n"
-        "assert not tracing.INSTALLED and tracing.carrier() == {} and tracing.trace_id() is None\n"
-        "with tracing.span('a', {'b': 1}), tracing.continued('c', {'traceparent': 'x'}): print('done')\n"
+        "assert not tracing.INSTALLED and tracing.trace_headers() == {} and tracing.trace_id() is None\n"
+        "with tracing.span('a', {'b': 1}), tracing.server_span('c', {'traceparent': 'x'}): print('done')\n"
     )
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
 

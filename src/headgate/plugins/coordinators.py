@@ -190,7 +190,8 @@ def find_existing(name: str, conf: Mapping[str, str]) -> CommitCoordinator | Non
 
 
 CommitOwner, Builder = CommitCoordinator, CoordinatorBuilder
-failed, failure_of, error_of = commit_failure, commit_failure_from_status, error_from_status
 """By the word of the seeds."""
+failed, failure_of, error_of = commit_failure, commit_failure_from_status, error_from_status
+"""As they were called before."""
 find = find_coordinator
 """As users call it: ``headgate.coordinators.find``."""
