@@ -98,12 +98,12 @@ class Settings:
     a tenth of the time.
     """
     require_owner: bool = False
-    """Refuse to read a table whose commit owner is not registered, instead of what is published of it."""
+    """Refuse to read a table whose coordinator is not registered, instead of what is published of it."""
     read_published: bool = False
-    """Read what is published of a table whose commit owner does not answer, or has lost what it knew.
+    """Read what is published of a table whose coordinator does not answer, or has lost what it knew.
 
     Instead of an error there is a ``StaleRead`` warning, and ``table.unanswered()`` says why. Commits still
-    go through the owner; maintenance, which would have to know the latest version, is refused.
+    go through the coordinator; maintenance, which would have to know the latest version, is refused.
     """
     database: DatabaseSettings = DatabaseSettings()
     """The database server behind the catalog."""

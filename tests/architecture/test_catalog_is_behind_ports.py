@@ -24,7 +24,7 @@ WITHOUT_DATABASE = (
     "headgate.catalog.wire",
 )
 OWNERS_WITHOUT_DATABASE = "headgate.catalog.coordinator."
-"""Commit owners that keep their ledger elsewhere, which ``plugins/coordinators.py`` offers."""
+"""Coordinators that keep their ledger elsewhere, which ``plugins/coordinators.py`` offers."""
 
 _LOADED = """
 import sys

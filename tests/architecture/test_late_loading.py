@@ -18,7 +18,7 @@ DOORS = {
     "deferred.py": "what some calls need, which type checkers see as imports",
     "plugins/catalogs.py": "what opens a catalog, as packages offer it too",
     "plugins/coordinators.py": "the ledgers of our own owner, which import a database engine",
-    "plugins/owner_addresses.py": "what reads an address as SQLAlchemy does",
+    "plugins/coordinator_addresses.py": "what reads an address as SQLAlchemy does",
     "progress/reporting.py": "bars, which need rich and the reporter that shows them",
 }
 LOADERS = frozenset({"EntryPoint", "__import__", "import_module", "resolve_name"})

@@ -1,4 +1,4 @@
-"""Writers are killed and their commit owner loses everything, at any moment: what was published stays.
+"""Writers are killed and their coordinator loses everything, at any moment: what was published stays.
 
 What was acknowledged and not published is named by the forced release. ``make chaos`` plays many rounds.
 """

@@ -1,4 +1,4 @@
-"""Who makes a table for its commit owner, takes it over, commits or releases it may be killed at any moment.
+"""Who makes a table for its coordinator, takes it over, commits or releases it may be killed at any moment.
 
 Two ways in which an owner decides: it settles who takes a table over where the store ignores the condition of
 a put, or it publishes every commit itself. ``make chaos`` plays many rounds of each.

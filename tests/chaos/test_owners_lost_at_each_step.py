@@ -1,4 +1,4 @@
-"""A client dies at every step of what it does with its commit owner, and the owner loses all that it knew.
+"""A client dies at every step of what it does with its coordinator, and the owner loses all that it knew.
 
 A step is a write to the store or to the owner's ledger, before it is done and after. What was published is
 there afterwards, and what was only acknowledged is named by the forced release.

@@ -1,4 +1,4 @@
-"""What every commit owner owes: each sentence of the port ``CommitCoordinator``, asked of every owner."""
+"""What every coordinator owes: each sentence of the port ``CommitCoordinator``, asked of every owner."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack

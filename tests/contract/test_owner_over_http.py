@@ -1,4 +1,4 @@
-"""Machines share a commit owner over HTTP: the conf has an address and no secret, and answers get lost."""
+"""Machines share a coordinator over HTTP: the conf has an address and no secret, and answers get lost."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 from typer.testing import CliRunner
 
 import headgate
-from headgate.catalog.activity.owner_ledger import DatabaseLedger
+from headgate.catalog.activity.coordinator_ledger import DatabaseLedger
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.database.postgresql import open_postgresql
 from headgate.catalog.embedded import open_shared_catalog
@@ -301,7 +301,7 @@ def test_a_folder_has_its_own_warehouse(tmp_path: Path) -> None:
 
 
 def test_of_four_who_write_a_version_into_a_ledger_one_does(place: Place, catalog: Catalog) -> None:
-    """The ledger of a commit owner works on PostgreSQL too."""
+    """The ledger of a coordinator works on PostgreSQL too."""
     ledger = DatabaseLedger("here", catalog._database)
     record = Registration(
         "t", "place", "id", first=Version(2), next=Version(2), published=Version(1), accepting=True,

@@ -198,7 +198,7 @@ ROWS: tuple[Row, ...] = (
     Row("releases.stay", lambda c, k: c.releases.stay(k.frozen), "HRR++"),
     Row("releases.find_departure", lambda c, k: c.releases.find_departure(k.frozen.table_id), "H++++"),
     Row("releases.settle", lambda c, k: c.releases.settle(k.frozen.table_id), "H++++"),
-    # what the lake decides as the commit owner of other tables
+    # what the lake decides as the coordinator of other tables
     Row("ledger.records", lambda c, _: c.ledger.records("/elsewhere"), "RRRR+"),
     Row("ledger.open", lambda c, _: c.ledger.open(OWNED), "RRRR+"),
     Row("ledger.find", lambda c, _: c.ledger.find(OWNED.table_id), "RRRR+"),

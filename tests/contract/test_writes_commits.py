@@ -1,4 +1,4 @@
-"""What a commit owner owes that is handed the actions themselves: each sentence of ``WritesCommits``.
+"""What a coordinator owes that is handed the actions themselves: each sentence of ``WritesCommits``.
 
 Asked of the one that creates published files, over every ledger, and of one that stages them itself.
 """

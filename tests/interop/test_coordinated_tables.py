@@ -1,4 +1,4 @@
-"""Other engines read what is published of a table with a commit owner, and all of it after the release."""
+"""Other engines read what is published of a table with a coordinator, and all of it after the release."""
 
 from pathlib import Path
 

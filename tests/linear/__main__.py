@@ -12,7 +12,7 @@ from tests.linear.run import Plan, Result, run
 
 _DATABASES = ("sqlite", "postgresql", "http-sqlite", "http-postgresql")
 _KINDS = 3
-"""Of histories: of single commits, of groups of them, and of a commit owner."""
+"""Of histories: of single commits, of groups of them, and of a coordinator."""
 _OPERATIONS_OF_A_ROUND = 20_000
 _SHOWN = 10
 

@@ -1,4 +1,4 @@
-"""One process of a history of tables with a commit owner: what it did and saw, all written down."""
+"""One process of a history of tables with a coordinator: what it did and saw, all written down."""
 
 import random
 from collections.abc import Callable, Mapping
@@ -8,7 +8,7 @@ from pathlib import Path
 from headgate.catalog.coordinator.database_ledger import open_ledger
 from headgate.catalog.coordinator.ledger_coordinator import LedgerCoordinator
 from headgate.catalog.ports.coordinator import CommitCoordinator, CoordinatedTable
-from headgate.catalog.rest.opening import open_owner_ledger
+from headgate.catalog.rest.opening import open_coordinator_ledger
 from headgate.clock import SystemWorld
 from headgate.errors import CatalogUnavailable, CommitUnknown, ConflictError
 from headgate.protocol.actions import TxnId, Version
@@ -40,7 +40,7 @@ class Owned:
         while True:
             try:
                 if self.place.server is not None:
-                    return LedgerCoordinator(open_owner_ledger(self.place.server), BATCH)
+                    return LedgerCoordinator(open_coordinator_ledger(self.place.server), BATCH)
                 ledger = open_ledger(self.place.url or self.place.folder, ONE)
             except (CatalogUnavailable, CommitUnknown):
                 continue

@@ -53,7 +53,7 @@ class Plan:
     groups: bool = False
     """Whether they commit to several tables at once."""
     owned: bool = False
-    """Whether a commit owner decides, and no catalog."""
+    """Whether a coordinator decides, and no catalog."""
 
     @property
     def is_http(self) -> bool:

@@ -39,7 +39,7 @@ class Decider(Enum):
 
     STORE = "the store"
     CATALOG = "the catalog"
-    OWNER = "the commit owner"
+    OWNER = "the coordinator"
 
 
 class Violation(BaseException):

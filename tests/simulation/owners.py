@@ -1,4 +1,4 @@
-"""A commit owner's ledger, watched from its own side and at the far end of a wire; who gives it tables."""
+"""A coordinator's ledger, watched from its own side and at the far end of a wire; who gives it tables."""
 
 import random
 from collections.abc import Callable, Collection

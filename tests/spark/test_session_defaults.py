@@ -69,7 +69,7 @@ def test_tables_by_path_are_the_owners_whom_the_session_names(
     session: SparkSession, lake: Lake, tmp_path: Path
 ) -> None:
     """S132, S146: with rows or without, converted or new; those of a lake are its catalog's."""
-    session.conf.set(f"{SESSION_DEFAULT_PREFIX}{CURRENT.owner.removeprefix('delta.')}", "headgate")
+    session.conf.set(f"{SESSION_DEFAULT_PREFIX}{CURRENT.coordinator.removeprefix('delta.')}", "headgate")
     lakes = f'{{"lake":"{tmp_path / "lake"}"}}'
     session.conf.set(f"{SESSION_DEFAULT_PREFIX}{CURRENT.conf.removeprefix('delta.')}", lakes)
     session.range(3).coalesce(1).write.parquet(str(tmp_path / "c"))
@@ -81,14 +81,14 @@ def test_tables_by_path_are_the_owners_whom_the_session_names(
     ]
 
     for table in made:
-        assert table.properties()[CURRENT.owner] == "headgate"
+        assert table.properties()[CURRENT.coordinator] == "headgate"
         assert CURRENT.table_conf in table.properties()
         assert table.append(session.range(5, 6)) == 1
         assert len(list(Path(table.location, "_delta_log/_staged_commits").glob("*.json"))) == 1
     assert [table.read().count() for table in made] == [1, 4, 4]
-    assert CURRENT.owner not in lake.create_table("s.t", "id BIGINT").properties()
+    assert CURRENT.coordinator not in lake.create_table("s.t", "id BIGINT").properties()
     session.range(3).coalesce(1).write.parquet(str(tmp_path / "d"))
-    assert CURRENT.owner not in lake.convert(tmp_path / "d", "s.d").properties()
+    assert CURRENT.coordinator not in lake.convert(tmp_path / "d", "s.d").properties()
 
 
 def test_a_new_table_with_rows_has_a_folder_for_staged_commits(spark: SparkSession, lake: Lake) -> None:

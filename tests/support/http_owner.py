@@ -1,4 +1,4 @@
-"""A commit owner behind HTTP: a server on this machine, and the owner that asks it."""
+"""A coordinator behind HTTP: a server on this machine, and the owner that asks it."""
 
 import json
 import threading

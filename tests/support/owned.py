@@ -1,4 +1,4 @@
-"""Tables of a commit owner: opened by path, with owners that tests can watch and disturb."""
+"""Tables of a coordinator: opened by path, with owners that tests can watch and disturb."""
 
 import uuid
 from collections.abc import Callable, Iterable, Mapping
@@ -19,7 +19,7 @@ from headgate.catalog.ports.coordinator import (
     GetCommitsResponse,
 )
 from headgate.catalog.ports.ledger import Ledger
-from headgate.catalog.rest.opening import open_owner_ledger
+from headgate.catalog.rest.opening import open_coordinator_ledger
 from headgate.clock import SystemWorld, World
 from headgate.errors import CatalogUnavailable
 from headgate.protocol import protocol_upgrade
@@ -44,7 +44,7 @@ PLAIN = TableState(
     protocol_upgrade.with_features(commits.PROTOCOL, (CURRENT.feature, *REQUIRED_FEATURES)),
     commits.metadata(delta_enableInCommitTimestamps="true"),
 )
-OWNED = TableState(PLAIN.protocol, commits.metadata(**{CURRENT.owner.replace(".", "_"): NAME}))
+OWNED = TableState(PLAIN.protocol, commits.metadata(**{CURRENT.coordinator.replace(".", "_"): NAME}))
 Answer = TypeVar("Answer")
 
 
@@ -52,7 +52,7 @@ def owner(kind: str, place: Path | str, *, batch: int = 1, world: World | None =
     """An owner of either kind; all but the one in memory are opened anew at each call."""
     ledger: Ledger = MemoryLedger()
     if kind.startswith("http"):
-        ledger = open_owner_ledger(str(place))
+        ledger = open_coordinator_ledger(str(place))
     elif kind != "memory":
         ledger = open_ledger(place, postgresql.SMALL)
     return LedgerCoordinator(ledger, batch, world or SystemWorld())

@@ -57,7 +57,7 @@ class Place:
     owner: LedgerCoordinator = field(default_factory=lambda: LedgerCoordinator(MemoryLedger(), 3))
 
     def find(self, name: str, conf: Mapping[str, str]) -> LedgerCoordinator | None:
-        """The commit owner of that name: there is one, which publishes every third version."""
+        """The coordinator of that name: there is one, which publishes every third version."""
         return self.owner if (name, conf) == (_OWNER, {}) else None
 
 
@@ -95,7 +95,7 @@ def open_table(place: Place, route: str) -> OpenedTable:
 
 
 def coordinate(place: Place) -> OpenedTable:
-    """Give an ordinary table to the commit owner, and open it as one of its tables."""
+    """Give an ordinary table to the coordinator, and open it as one of its tables."""
     table = open_table(place, COORDINATED)
     coordination.coordinate(table, place.find, _OWNER, {})
     return table

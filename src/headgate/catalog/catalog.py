@@ -15,9 +15,9 @@ from headgate.catalog.access import storage_privileges
 from headgate.catalog.access.commit_policies import Proposer
 from headgate.catalog.access.grant_service import GrantService
 from headgate.catalog.access.token_service import TokenService
+from headgate.catalog.activity.coordinator_ledger import DatabaseLedger
 from headgate.catalog.activity.leases import Leases
 from headgate.catalog.activity.maintenance_permissions import DatabaseMaintenancePermissions
-from headgate.catalog.activity.owner_ledger import DatabaseLedger
 from headgate.catalog.activity.subscriptions import EventLog
 from headgate.catalog.database.engine import Database
 from headgate.catalog.database.gathered_writes import GatheredWrites

@@ -103,7 +103,7 @@ class ExternalNames:
         """Give an ordinary Delta table a name in the lake, which does not manage it; its files stay there.
 
         ``lake.table(name)`` then opens it by its path, and its commits are decided as before: by its log, or
-        by its commit owner. Only the owner of the lake may. ``lake.adopt`` has the catalog decide instead.
+        by its coordinator. Only the owner of the lake may. ``lake.adopt`` has the catalog decide instead.
 
             lake.register_external("events", "sales.events")
         """

@@ -266,7 +266,7 @@ class TableAlteration:
 
             orders.set_properties({"delta.appendOnly": "true"})
         """
-        if CURRENT.owner in properties:
+        if CURRENT.coordinator in properties:
             return coordination.coordinate_by_properties(
                 self.opened, coordinators.find_coordinator, properties
             )
@@ -307,7 +307,7 @@ class TableAlteration:
 
         Refused while rows, files or other features depend on it. Older versions keep it; if that concerns
         readers, the table gets the feature ``checkpointProtection``, or with ``truncate_history`` loses
-        those versions, once they are old enough. That of a commit owner, ``coordinatedCommits-preview``, goes
+        those versions, once they are old enough. That of a coordinator, ``coordinatedCommits-preview``, goes
         by ``uncoordinate``.
 
             orders.add_feature("deletionVectors")
@@ -316,9 +316,9 @@ class TableAlteration:
         return set_properties.drop_feature(self.opened, name, truncate_history=truncate_history)
 
     def coordinate(self, owner: str, conf: Mapping[str, str]) -> int:
-        """Give an ordinary table to a commit owner, by its name and conf; the version that says so.
+        """Give an ordinary table to a coordinator, by its name and conf; the version that says so.
 
-        From then on the owner decides every commit, and the file system need guarantee nothing. If
+        From then on the coordinator decides every commit, and the file system need guarantee nothing. If
         somebody commits meanwhile: ``ConcurrentWrite``, and nothing happened.
 
             events.coordinate("files", {})  # a coordinator that was registered by this name
@@ -326,7 +326,7 @@ class TableAlteration:
         return coordination.coordinate(self.opened, coordinators.find_coordinator, owner, conf)
 
     def uncoordinate(self, *, keep_timestamps: bool = True) -> int:
-        """Take the table back from its commit owner; the version from which it is an ordinary one.
+        """Take the table back from its coordinator; the version from which it is an ordinary one.
 
         Everything is published then. After a failure in the middle, repeat it. Its in-commit timestamps
         stay on, which some clients cannot write (deltalake is one): with ``keep_timestamps=False`` they go
@@ -337,12 +337,12 @@ class TableAlteration:
         return coordination.uncoordinate(self.opened, keep_timestamps=keep_timestamps)
 
     def force_uncoordinate(self, owner: str) -> ForcedRelease:
-        """Take the table back from a commit owner that is lost for good; name it, so that it is no accident.
+        """Take the table back from a coordinator that is lost for good; name it, so that it is no accident.
 
-        The table goes on after its last published version. What the owner ratified and did not publish is
-        lost to it: the answer names every staged file that may have been ratified, and none is deleted.
-        Refused while the owner answers. First make sure that nobody reaches it from elsewhere: its commits
-        would be lost.
+        The table goes on after its last published version. What the coordinator ratified only is lost
+        to the table: the answer names every staged file that may have been ratified, and none is deleted.
+        Refused while the coordinator answers. First make sure that nobody reaches it from elsewhere: its
+        commits would be lost.
 
             events.force_uncoordinate("files")  # of a table whose coordinator is lost
         """

@@ -88,7 +88,7 @@ def at_path(  # noqa: PLR0913 — all but the first are for tables that are made
 
     With ``columns`` the table is made if there is none, with these ``properties`` and metadata
     ``domains``, partitioned or clustered as said, and one that is there must have these columns, and may
-    have more; with ``owner``, the name and conf of a commit owner, this one decides its commits from
+    have more; with ``owner``, the name and conf of a coordinator, this one decides its commits from
     version 1 on. A table that a catalog manages is refused here: only its catalog knows its versions.
 
         events = headgate.at_path("events", columns="id BIGINT, name STRING")
@@ -96,7 +96,7 @@ def at_path(  # noqa: PLR0913 — all but the first are for tables that are made
     if owner is not None and columns is None:
         raise InvalidRequest(
             "owner says who decides about a table that is made here, so give its columns too; an existing "
-            "table is given to an owner by table.coordinate(…)"
+            "table is given to a coordinator by table.coordinate(…)"
         )
     if domains and columns is None:
         raise InvalidRequest(

@@ -334,9 +334,9 @@ class Table:
         )
 
     def unanswered(self) -> str | None:
-        """Why the table's commit owner could not be asked, so that newer versions may exist; else None.
+        """Why the table's coordinator could not be asked, so that newer versions may exist; else None.
 
-        Such a table can be read with ``Settings(read_published=True)``, or where its owner is not registered.
+        Such a table can be read with ``Settings(read_published=True)``, or where that is not registered.
 
             assert orders.unanswered() is None
         """

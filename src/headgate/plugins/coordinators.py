@@ -1,10 +1,10 @@
-"""Commit coordinators for users: who decides the commits of tables that name an owner in their properties.
+"""Commit coordinators for users: who decides the commits of tables that name one in their properties.
 
     headgate.coordinators.register("dynamodb", build)
 
-``build(conf)`` gives the owner that the conf of a table means. A package can bring owners of its own: an
-entry point of the group ``headgate.commit_owners``, named after the owner, is such a function; it is
-imported only when a table names it, and what the program registers itself comes first.
+``build(conf)`` gives the coordinator that the conf of a table means. A package can bring coordinators of
+its own: an entry point of the group ``headgate.commit_owners``, named after the coordinator, is such a
+function; it is imported only when a table names it, and what the program registers itself comes first.
 
 ``headgate`` is there from the start: it keeps what it decides in the database of a lake, given by
 ``{"lake": "/absolute/path"}``, or for several machines by ``{"lake": "https://host/lake"}``, a server that
@@ -32,7 +32,7 @@ from headgate.catalog.ports.coordinator import CommitCoordinator, CoordinatorBui
 from headgate.catalog.ports.ledger import Ledger
 from headgate.catalog.targets import is_http
 from headgate.errors import InvalidRequest
-from headgate.plugins.owner_addresses import require_known_server
+from headgate.plugins.coordinator_addresses import require_known_server
 from headgate.plugins.registry import PluginKind, Registry, load_at_first_call
 
 __all__ = [
@@ -60,12 +60,12 @@ GROUP = "headgate.commit_owners"
 _LAKE, _BATCH, _COMMITS = "lake", "batch", "commits"
 _STAGED, _PUBLISHED = "staged", "published"
 _OPEN_LEDGER = "headgate.catalog.coordinator.database_ledger:open_ledger"
-_OPEN_SERVED_LEDGER = "headgate.catalog.rest.opening:open_owner_ledger"
-"""By name, because they import what nobody needs whose tables have no such owner."""
+_OPEN_SERVED_LEDGER = "headgate.catalog.rest.opening:open_coordinator_ledger"
+"""By name, because they import what nobody needs whose tables have no such coordinator."""
 
 
 def in_memory(*, batch: int = 1) -> CommitCoordinator:
-    """An owner that forgets everything when the process ends: for tests.
+    """A coordinator that forgets everything when the process ends: for tests.
 
     Every version that is a multiple of ``batch`` is published with all before it.
     """
@@ -73,7 +73,7 @@ def in_memory(*, batch: int = 1) -> CommitCoordinator:
 
 
 def over_ledger(ledger: Ledger, *, batch: int = 1) -> CommitCoordinator:
-    """An owner that keeps what it decides in this ledger; those over equal ledgers are equal.
+    """A coordinator that keeps what it decides in this ledger; those over equal ledgers are equal.
 
     Every version that is a multiple of ``batch`` is published with all before it.
     """
@@ -83,7 +83,8 @@ def over_ledger(ledger: Ledger, *, batch: int = 1) -> CommitCoordinator:
 def _lake_coordinator(conf: Mapping[str, str], *, create: bool = True) -> CommitCoordinator:
     if _LAKE not in conf:
         raise InvalidRequest(
-            f"the conf of the commit owner 'headgate' must say which {_LAKE}: its path, https://… or postgresql://…"
+            f"the conf of the coordinator 'headgate' must say which {_LAKE}: its path, https://… or "
+            "postgresql://…"
         )
     batch, commits = conf.get(_BATCH, "1"), conf.get(_COMMITS, _STAGED)
     if not batch.isdecimal() or int(batch) < 1:
@@ -91,8 +92,8 @@ def _lake_coordinator(conf: Mapping[str, str], *, create: bool = True) -> Commit
     if commits not in (_STAGED, _PUBLISHED):
         raise InvalidRequest(f"{_COMMITS} must be {_STAGED!r} or {_PUBLISHED!r}, not {commits!r}")
     require_known_server(conf[_LAKE])
-    owner = LedgerCoordinator(_open_ledger(conf[_LAKE], create=create), int(batch))
-    return PublishingCoordinator(owner) if commits == _PUBLISHED else owner
+    coordinator = LedgerCoordinator(_open_ledger(conf[_LAKE], create=create), int(batch))
+    return PublishingCoordinator(coordinator) if commits == _PUBLISHED else coordinator
 
 
 def _open_ledger(place: str, *, create: bool) -> Ledger:
@@ -107,7 +108,7 @@ def _open_ledger(place: str, *, create: bool) -> Ledger:
 def _check(name: str, builder: CoordinatorBuilder) -> None:
     if not callable(builder):
         raise InvalidRequest(
-            f"the owner {name!r} must be built by a function of its conf, and a "
+            f"the coordinator {name!r} must be built by a function of its conf, and a "
             f"{type(builder).__name__} is none"
         )
 
@@ -115,7 +116,7 @@ def _check(name: str, builder: CoordinatorBuilder) -> None:
 def _from_offers(name: str, offers: Sequence[EntryPoint]) -> CoordinatorBuilder:
     """A builder that imports the package when a table names it."""
     return load_at_first_call(
-        offers, f"more than one installed package offers the commit owner {name!r}: register the one to use"
+        offers, f"more than one installed package offers the coordinator {name!r}: register the one to use"
     )
 
 
@@ -123,8 +124,8 @@ KIND: PluginKind[CoordinatorBuilder] = PluginKind(
     GROUP,
     check=_check,
     from_offers=_from_offers,
-    taken="there is a commit owner {name!r} already: unregister it first",
-    absent="no commit owner {name!r} is registered",
+    taken="there is a coordinator {name!r} already: unregister it first",
+    absent="no coordinator {name!r} is registered",
     built_in={"headgate": _lake_coordinator},
 )
 _CREATING_NOTHING: Mapping[str, CoordinatorBuilder] = {"headgate": partial(_lake_coordinator, create=False)}
@@ -144,7 +145,7 @@ class Coordinators:
         """Forget a builder and what it built, together."""
         with self._lock:
             self.builders.unregister(name)
-            self._built = {key: owner for key, owner in self._built.items() if key[0] != name}
+            self._built = {key: coordinator for key, coordinator in self._built.items() if key[0] != name}
 
     def find(self, name: str, conf: Mapping[str, str], *, create: bool = True) -> CommitCoordinator | None:
         """What the builder of this name makes of a conf, once for each conf."""
@@ -162,7 +163,7 @@ _COORDINATORS = Coordinators()
 
 
 def register(name: str, builder: CoordinatorBuilder) -> None:
-    """Let ``builder`` make the owner of tables that name it; a name has one builder, another is refused."""
+    """Let ``builder`` make the coordinator of tables that name it; a second builder of a name is refused."""
     _COORDINATORS.builders.register(name, builder)
 
 
@@ -177,7 +178,7 @@ def registered() -> frozenset[str]:
 
 
 def find_coordinator(name: str, conf: Mapping[str, str]) -> CommitCoordinator | None:
-    """The owner of that name and conf, built once; None if nobody registered the name.
+    """The coordinator of that name and conf, built once; None if nobody registered the name.
 
     A user asks for it: its lake is made if there is none.
     """

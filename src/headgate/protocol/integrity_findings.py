@@ -120,7 +120,8 @@ DEFECTS: tuple[Defect, ...] = (
     Defect("managed-elsewhere", "I16", NOTE, "a catalog decides this table, and was not asked",
          "check it through its catalog, which alone knows how far it reaches"),
     Defect("owned-elsewhere", "I16", NOTE, "a coordinator decides this table, and is not registered here",
-         "register it, headgate.owners.register(…), and check again: it alone knows how far it reaches"),
+         "register it, headgate.coordinators.register(…), and check again: it alone knows how far the table "
+         "reaches"),
     Defect("owner-silent", "I16", WARNING, "the coordinator does not say which versions it ratified",
          "check again when it answers; if it is lost for good, table.force_uncoordinate(…) goes on after "
          "what is published"),

@@ -20,17 +20,17 @@ class Decider(Enum):
     """Who decides, and whether this process can ask them."""
 
     FILE_SYSTEM = "the file system"
-    OWNER = "its coordinator"
-    MISSING_OWNER = "a coordinator that is not registered here"
-    DISPENSABLE_OWNER = "a coordinator that need not answer, as Settings(read_published=True) says"
+    COORDINATOR = "its coordinator"
+    MISSING_COORDINATOR = "a coordinator that is not registered here"
+    DISPENSABLE_COORDINATOR = "a coordinator that need not answer, as Settings(read_published=True) says"
     CATALOG = "its catalog"
     MISSING_CATALOG = "a catalog, and it was opened by its path"
     TRANSACTION = "a transaction over several tables"
 
 
 UNANSWERED_ERRORS = (CatalogUnavailable, InvalidRequest, CorruptLog)
-"""What an owner raises that is away, that lost what it knew of a table, or that lost some of it."""
-REACHABLE_DECIDERS = frozenset({Decider.FILE_SYSTEM, Decider.OWNER, Decider.CATALOG})
+"""What a coordinator raises that is away, that lost what it knew of a table, or that lost some of it."""
+REACHABLE_DECIDERS = frozenset({Decider.FILE_SYSTEM, Decider.COORDINATOR, Decider.CATALOG})
 """Those whose answer a snapshot has; whether a catalog also has to permit it is its own business."""
 
 
@@ -75,9 +75,9 @@ def require_reachable_decider(
 
 def _refusal(rule: AuthorityRule, operation: str, decider: Decider, metadata: Metadata) -> UserError:
     named = coordinated_commits.coordinator_of(metadata)
-    if decider is Decider.MISSING_OWNER and named is not None:
+    if decider is Decider.MISSING_COORDINATOR and named is not None:
         return coordinated_commits.unreachable_coordinator_error(named, operation, because=rule.because)
-    if decider is Decider.DISPENSABLE_OWNER:
+    if decider is Decider.DISPENSABLE_COORDINATOR:
         return InvalidRequest(
             f"the table's commits are decided by {decider.value}, so {operation} is refused "
             f"({rule.because}): open the table without that setting",

@@ -46,7 +46,7 @@ class NewTableLocation:
     store: Store
     world: World
     find: FindCoordinator | None = None
-    """Where commit owners are found that the session's defaults may name; None if a catalog has the table."""
+    """Where coordinators are found that the session's defaults may name; None if a catalog has the table."""
 
     def new_folder(self) -> NewFolder:
         return NewFolder(self.world.uuid())

@@ -1,4 +1,4 @@
-"""Mistakes around commit owners: theirs, and those of who asks them, or forgets to."""
+"""Mistakes around coordinators: theirs, and those of who asks them, or forgets to."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress

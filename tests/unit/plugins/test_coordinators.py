@@ -1,4 +1,4 @@
-"""Which commit owners there are: registered by the program, brought by packages, built once per conf."""
+"""Which coordinators there are: registered by the program, brought by packages, built once per conf."""
 
 from collections.abc import Iterator, Mapping
 from importlib.metadata import EntryPoint
@@ -54,7 +54,7 @@ def test_a_forgotten_owner_is_built_anew(built: list[Mapping[str, str]]) -> None
     first = owners.find("acme", {})
     owners.unregister("acme")
     assert owners.find("acme", {}) is None
-    with pytest.raises(InvalidRequest, match="no commit owner"):
+    with pytest.raises(InvalidRequest, match="no coordinator"):
         owners.unregister("acme")
 
     owners.register("acme", lambda conf: owners.in_memory())
@@ -104,11 +104,11 @@ def test_an_owner_is_for_tables_that_are_made(tmp_path: Path) -> None:
     with pytest.raises(InvalidRequest, match="give its columns"):
         headgate.at_path(tmp_path, owner=("headgate", {}))
     with pytest.raises(InvalidRequest) as caught:
-        headgate.at_path(tmp_path, columns=columns, properties={CURRENT.owner: "headgate"})
+        headgate.at_path(tmp_path, columns=columns, properties={CURRENT.coordinator: "headgate"})
     assert caught.value.code == "DELTA_MUST_SET_ALL_COORDINATED_COMMITS_CONFS_IN_COMMAND"
     with pytest.raises(InvalidRequest):
         headgate.at_path(
-            tmp_path, columns=columns, properties={CURRENT.owner: "headgate", CURRENT.conf: "{}"}
+            tmp_path, columns=columns, properties={CURRENT.coordinator: "headgate", CURRENT.conf: "{}"}
         )
     assert not list(tmp_path.rglob("*.json"))
 

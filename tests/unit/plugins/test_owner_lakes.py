@@ -1,4 +1,4 @@
-"""Where does the conf of a commit owner make a lake? Where a user says so, never where a table does (T19).
+"""Where does the conf of a coordinator make a lake? Where a user says so, never where a table does (T19).
 
 The conf is stored in the table, so whoever wrote its log chose the place, and others open the table.
 """
@@ -22,7 +22,7 @@ PUBLISHED = Settings(read_published=True)
 
 
 def owned_table(folder: Path, lake: str) -> Path:
-    """A table of a commit owner, in whose log somebody wrote another lake."""
+    """A table of a coordinator, in whose log somebody wrote another lake."""
     place, first = folder / "table", str(folder / "first")
     headgate.at_path(place, columns="id BIGINT", owner=("headgate", {"lake": first}))
     log = place / "_delta_log" / f"{0:020d}.json"

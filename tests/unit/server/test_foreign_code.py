@@ -68,9 +68,9 @@ class Scene:
         return self.server.ask(path, method="POST", body=json.dumps(body).encode())
 
     def show_external(self, name: str, owner: str, conf: Mapping[str, str]) -> Answer:
-        """Have the server show an ordinary table whose log, which others write, names a commit owner."""
+        """Have the server show an ordinary table whose log, which others write, names a coordinator."""
         place = self.folder / name
-        properties = {CURRENT.owner: owner, CURRENT.conf: json.dumps(conf)}
+        properties = {CURRENT.coordinator: owner, CURRENT.conf: json.dumps(conf)}
         write_log(
             place, [column("id", "long")], [], writers=[CURRENT.feature, "inCommitTimestamp"], **properties
         )

@@ -34,8 +34,8 @@ from tests.support.tables import (
     open_managed,
 )
 
-ASKED = (Decider.FILE_SYSTEM, Decider.OWNER, Decider.CATALOG)
-NOT_ASKED = (Decider.MISSING_OWNER, Decider.MISSING_CATALOG)
+ASKED = (Decider.FILE_SYSTEM, Decider.COORDINATOR, Decider.CATALOG)
+NOT_ASKED = (Decider.MISSING_COORDINATOR, Decider.MISSING_CATALOG)
 
 
 def _restored(place: Place) -> None:

@@ -1,8 +1,8 @@
-"""Which ledger does the conf of a commit owner mean? That of the database of a lake, a folder or a server."""
+"""Which ledger does the conf of a coordinator mean? That of the database of a lake, a folder or a server."""
 
 from pathlib import Path
 
-from headgate.catalog.activity.owner_ledger import DatabaseLedger
+from headgate.catalog.activity.coordinator_ledger import DatabaseLedger
 from headgate.catalog.database.engine import Database, open_sqlite
 from headgate.catalog.database.postgresql import open_postgresql
 from headgate.catalog.targets import DATABASE_FILE, is_postgresql, without_password
@@ -25,7 +25,7 @@ def open_ledger(
     except InvalidRequest as exc:
         if exc.code != _NO_LAKE:
             raise
-        raise DatabaseUnusable(f"what the commit owner decided is not to be had: {exc.message}") from exc
+        raise DatabaseUnusable(f"what the coordinator decided is not to be had: {exc.message}") from exc
 
 
 def _open_database(lake: str, settings: DatabaseSettings, *, create: bool) -> Database:
@@ -34,7 +34,7 @@ def _open_database(lake: str, settings: DatabaseSettings, *, create: bool) -> Da
     root = Path(lake)
     if not root.is_absolute():
         raise InvalidRequest(
-            f"{lake!r} is a relative path, and the conf of a commit owner is read by processes in other "
+            f"{lake!r} is a relative path, and the conf of a coordinator is read by processes in other "
             "folders: write the absolute path of the lake"
         )
     if create:

@@ -1,4 +1,4 @@
-"""What a failure of a commit owner means: in Delta's two words, or as the status of an answer over HTTP.
+"""What a failure of a coordinator means: in Delta's two words, or as the status of an answer over HTTP.
 
 Whether an answer proves that nothing was ratified decides everything: only then may a commit be given
 up, and its files be deleted. So a status that has no row is taken for silence.
@@ -68,21 +68,21 @@ def commit_failure(reason: str, *, retryable: bool, conflict: bool) -> Lost[Rati
         case False, True:
             raise ConcurrentWrite(f"{reason}; nothing was committed, run the operation again")
         case _:
-            raise NotAllowed(f"the commit owner refuses: {reason}")
+            raise NotAllowed(f"the coordinator refuses: {reason}")
 
 
 def commit_failure_from_status(status: int, message: str) -> Lost[RatifiedCommit] | Unknown:
     """What ``CommitCoordinator.commit`` gives back, or raises, if that was the answer to a commit."""
     row, reason = _row(status), f"{message} (HTTP {status})"
     if row.error is not None:
-        raise row.error(f"the commit owner says {row.meaning}: {reason}; nothing was committed")
+        raise row.error(f"the coordinator says {row.meaning}: {reason}; nothing was committed")
     return commit_failure(reason, retryable=row.retryable, conflict=row.conflict)
 
 
 def error_from_status(status: int, message: str) -> HeadgateError:
     """What the other methods of a ``CommitCoordinator`` raise if that was the answer: all can be repeated."""
     row = _row(status)
-    said = f"the commit owner says {row.meaning}: {message} (HTTP {status})"
+    said = f"the coordinator says {row.meaning}: {message} (HTTP {status})"
     if row.retryable and not row.conflict:
         return CatalogUnavailable(said)
     return (row.error or NotAllowed)(said)

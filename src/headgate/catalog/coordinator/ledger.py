@@ -1,4 +1,4 @@
-"""A ledger in memory, for commit owners that forget everything with their process."""
+"""A ledger in memory, for coordinators that forget everything with their process."""
 
 import threading
 from collections.abc import Iterable

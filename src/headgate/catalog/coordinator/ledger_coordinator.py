@@ -1,4 +1,4 @@
-"""A commit owner that keeps a ledger: it ratifies by one conditional write, and publishes in batches."""
+"""A coordinator that keeps a ledger: it ratifies by one conditional write, and publishes in batches."""
 
 import logging
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class LedgerCoordinator:
-    """Owners of equal ledgers are equal."""
+    """Coordinators of equal ledgers are equal."""
 
     ledger: Ledger
     batch: int = field(default=1, compare=False)

@@ -1,9 +1,9 @@
-"""A commit owner that writes every commit as a published file at once, so that nothing is left to publish.
+"""A coordinator that writes every commit as a published file at once, so that nothing is left to publish.
 
-An owner has two choices. ``LedgerCoordinator`` records which staged file is a version. This one makes the
-other choice: where the previous version is published, it creates the next one in ``_delta_log`` itself, and
-the moment at which that file is there is the moment of ratification, whoever hears of it. The ledger follows
-the log, and says whose the table is and when it was released.
+A coordinator has two choices. ``LedgerCoordinator`` records which staged file is a version. This one makes
+the other choice: where the previous version is published, it creates the next one in ``_delta_log`` itself,
+and the moment at which that file is there is the moment of ratification, whoever hears of it. The ledger
+follows the log, and says whose the table is and when it was released.
 """
 
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ from headgate.storage import conditional_put_probe
 
 @dataclass(frozen=True, slots=True)
 class PublishingCoordinator:
-    """Owners over equal ledgers are equal; the store must create files only if there are none."""
+    """Coordinators over equal ledgers are equal; the store must create files only if there are none."""
 
     inner: LedgerCoordinator
 

@@ -1,4 +1,4 @@
-"""What a commit owner knows of a table, and what it may do next with it."""
+"""What a coordinator knows of a table, and what it may do next with it."""
 
 from collections.abc import Iterable
 
@@ -9,7 +9,7 @@ from headgate.storage import location_spelling
 
 
 def first_coordinated_version(current: Version | None) -> Version:
-    """The first version an owner ratifies: that of taking the table over is not its own (K11)."""
+    """The first version a coordinator ratifies: that of taking the table over is not its own (K11)."""
     return Version(1 if current is None else current + 2)
 
 
@@ -22,7 +22,7 @@ def check_registrable(records: Iterable[Registration], metadata_id: str, first: 
     """Refuse to register a table that is owned, or one by an old copy of its log (S151).
 
     Records of other tables that once were at the same place do not count, nor does one that the table went
-    past: versions that its owner never ratified say that it was taken back by force.
+    past: versions that its coordinator never ratified say that it was taken back by force.
     """
     for record in records:
         if record.metadata_id != metadata_id:
@@ -55,8 +55,8 @@ def require_registration(record: Registration | None, table_id: str, location: s
     """The record, if it is the one of the table at ``location`` (W12, S150)."""
     if record is None:
         raise InvalidRequest(
-            f"the commit owner knows no table {table_id!r}: either another owner has it, or the owner lost "
-            "what it knew"
+            f"the coordinator knows no table {table_id!r}: either another coordinator has it, or the "
+            "coordinator lost what it knew"
         )
     if record.schema_version != SCHEMA_VERSION:
         raise InvalidRequest(
@@ -66,7 +66,7 @@ def require_registration(record: Registration | None, table_id: str, location: s
     if record.location != location:
         raise InvalidRequest(
             f"table {table_id!r} is registered at {record.location!r}, and not at {location!r}: a copy of a "
-            "table does not belong to the owner of the original"
+            "table does not belong to the coordinator of the original"
         )
     return record
 
@@ -75,7 +75,7 @@ def is_next_version(record: Registration, version: Version) -> bool:
     """Whether this version is the next one, or taken; an error if it is neither or nothing may come."""
     if version == 0:
         raise InvalidRequest(
-            "version 0 does not go through the commit owner: it is written to the file system, 0.json"
+            "version 0 does not go through the coordinator: it is written to the file system, 0.json"
         )
     if record.first <= version < record.next:
         return False
@@ -86,7 +86,7 @@ def is_next_version(record: Registration, version: Version) -> bool:
         )  # fmt: skip
     if not record.accepting:
         raise NotAllowed(
-            f"the table at {record.location!r} was released with version {record.latest}, so its owner "
+            f"the table at {record.location!r} was released with version {record.latest}, so its coordinator "
             "accepts no commit: read the table again, it is an ordinary one",
             version=version,
         )

@@ -1,7 +1,7 @@
 """Who creates a table, or takes it over, where the store cannot tell: the ledger's first word counts.
 
 For each version at a place there is a page of its own in the ledger, the claim; its one commit is the file
-that names the owner. Whoever comes later publishes that file too, so a crash in between does no harm.
+that names the coordinator. Whoever comes later publishes that file too, so a crash in between does no harm.
 """
 
 from dataclasses import dataclass

@@ -252,7 +252,7 @@ def _require_lake(path: Path) -> None:
     if not is_lake:
         raise InvalidRequest(
             f"there is no lake in {str(path.parent)!r}: headgate.connect(…) makes one, and so does giving "
-            "a table to a commit owner there",
+            "a table to a coordinator there",
             code="HEADGATE_LAKE_NOT_FOUND",
         )
 

@@ -100,7 +100,7 @@ class UnmanagedTablePorts(Protocol):
 
     @property
     def ledger(self) -> Ledger:
-        """What it has decided of tables that name it as their commit owner."""
+        """What it has decided of tables that name it as their coordinator."""
         ...
 
     @property

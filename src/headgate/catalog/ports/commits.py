@@ -24,7 +24,7 @@ class InlineCommit:
 class StagedCommit:
     """A commit whose content is the file of this name in ``_delta_log/_staged_commits``.
 
-    Only tables of a commit owner may have another folder.
+    Only tables of a coordinator may have another folder.
     """
 
     file_name: str

@@ -1,7 +1,7 @@
-"""What a commit owner offers: the port, and the values that pass through it.
+"""What a coordinator offers: the port, and the values that pass through it.
 
-A commit owner decides the versions of tables that name it in their properties. The content of a
-commit is always a file; the owner only says which file is which version.
+A coordinator decides the versions of tables that name it in their properties. The content of a
+commit is always a file; the coordinator only says which file is which version.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -15,17 +15,17 @@ from headgate.storage.store import Store
 
 @dataclass(frozen=True, slots=True)
 class CoordinatedTable:
-    """A table as its owner is told of it: where it is, and what the owner said when it took it."""
+    """A table as its coordinator is told of it: where it is, and what was said when it was taken over."""
 
     location: str
     conf: Mapping[str, str]
     store: Store = field(compare=False, repr=False)
-    """The table's files, for an owner that publishes."""
+    """The table's files, for a coordinator that publishes."""
 
 
 @dataclass(frozen=True, slots=True)
 class CoordinatedProposal:
-    """A staged commit that its owner is asked to make version ``version``."""
+    """A staged commit that its coordinator is asked to make version ``version``."""
 
     version: Version
     txn_id: TxnId
@@ -33,14 +33,14 @@ class CoordinatedProposal:
     staged: StagedCommit
     before: TableState
     after: TableState
-    """What the table is before and after; without an owner after it, the commit releases the table."""
+    """What the table is before and after; without a coordinator after it, the commit releases the table."""
 
 
 @dataclass(frozen=True, slots=True)
 class GetCommitsResponse:
     """Ratified commits that are not published, ascending, and the latest version ever ratified.
 
-    ``latest`` is None until the owner has ratified something: the table is then as long as its log.
+    ``latest`` is None until the coordinator has ratified something: the table is then as long as its log.
     That there are no commits says nothing of where the table ends.
     """
 
@@ -50,7 +50,7 @@ class GetCommitsResponse:
 
 @dataclass(frozen=True, slots=True)
 class CoordinatedActions:
-    """A commit that its owner is asked to write, and to make version ``version``."""
+    """A commit that its coordinator is asked to write, and to make version ``version``."""
 
     version: Version
     txn_id: TxnId
@@ -71,18 +71,18 @@ class CoordinatedActions:
 class CommitCoordinator(Protocol):
     """Decides the commits of tables; linearizable per table, safe to share between threads.
 
-    Owners that reach the same place are equal. What can be tried again raises an error that says so,
+    Coordinators that reach the same place are equal. What can be tried again raises an error that says so,
     or is answered by ``Unknown``; any other error is final, and nothing was ratified.
     """
 
     def register(self, location: str, current: Version | None, told: TableState) -> Mapping[str, str]:
-        """Promise to own the table from version ``current`` + 2 on; what to tell the owner at every call.
+        """Promise to own the table from version ``current`` + 2 on; what to tell it at every call.
 
         ``current`` is None for a table that is about to be created. The promise counts once the commit
-        after ``current``, which is not the owner's, names the owner and what it answered; from then on
-        the owner may not refuse the table. It means nothing if that commit is never made, so a table may
-        be registered again. ``NotAllowed`` while it is owned, ``InvalidRequest`` for a version older than
-        another registration's.
+        after ``current``, which is not the coordinator's, names the coordinator and what it answered; from
+        then on the coordinator may not refuse the table. It means nothing if that commit is never made, so
+        a table may be registered again. ``NotAllowed`` while it is owned, ``InvalidRequest`` for a version
+        older than another registration's.
         """
         ...
 
@@ -91,7 +91,7 @@ class CommitCoordinator(Protocol):
     ) -> RatifiedCommit | Lost[RatifiedCommit] | Unknown:
         """Ratify the next version, at most once; ``where`` is None in the answer if it is published too.
 
-        Idempotent by txnId. ``Lost`` if the version is taken, with as many of the winners as the owner
+        Idempotent by txnId. ``Lost`` if the version is taken, with as many of the winners as the coordinator
         still knows. Raises ``InvalidRequest`` for a version that is neither taken nor the next, or for
         another table's place, and ``NotAllowed`` if the table was released. A commit that releases the
         table is the last one ratified, and everything is published with it.
@@ -111,7 +111,7 @@ class CommitCoordinator(Protocol):
 
 @runtime_checkable
 class WritesCommits(Protocol):
-    """A commit owner that is handed the actions themselves, and writes the commit file of its choice.
+    """A coordinator that is handed the actions themselves, and writes the commit file of its choice.
 
     Clients ask it so, and stage nothing; all that ``CommitCoordinator`` says holds.
     """
@@ -121,22 +121,22 @@ class WritesCommits(Protocol):
     ) -> RatifiedCommit | Lost[RatifiedCommit] | Unknown:
         """Ratify the next version, at most once, as ``CommitCoordinator.commit`` does.
 
-        Either the content becomes an un-backfilled file, and the owner records in one step that it is the
-        version; or, if the previous version is published, a published one that is created only if there is
-        none: then it is ratified as soon as it is there, whoever hears of it.
+        Either the content becomes an un-backfilled file, and the coordinator records in one step that it is
+        the version; or, if the previous version is published, a published one that is created only if there
+        is none: then it is ratified as soon as it is there, whoever hears of it.
         """
         ...
 
 
 @runtime_checkable
 class SettlesTakeOver(Protocol):
-    """A commit owner that decides itself who creates a table or takes it over, where the store cannot.
+    """A coordinator that decides itself who creates a table or takes it over, where the store cannot.
 
     Only those who ask it are settled: it cannot keep others from writing the same file.
     """
 
     def settle(self, table: CoordinatedTable, version: Version, staged: StagedCommit) -> bool:
-        """Make this file the version that names the owner, unless it settled on another; whether it did.
+        """Make this file the version that names it, unless it settled on another; whether it did.
 
         ``table.conf`` is what ``register`` answered. Whatever it settled on is published when this returns,
         so that whoever crashed after asking has the table all the same. Repeating it is harmless.
@@ -145,7 +145,7 @@ class SettlesTakeOver(Protocol):
 
 
 CoordinatorBuilder = Callable[[Mapping[str, str]], CommitCoordinator]
-"""From the conf in a table's properties to the owner it means."""
+"""From the conf in a table's properties to the coordinator it means."""
 
 FindCoordinator = Callable[[str, Mapping[str, str]], CommitCoordinator | None]
-"""The owner of that name and conf, None if nobody registered the name."""
+"""The coordinator of that name and conf, None if nobody registered the name."""

@@ -212,7 +212,7 @@ class ExternalTables(Protocol):
     """The ordinary tables of one lake; their names are unique among all of its tables.
 
     They are seen by whoever may read their schema or the lake. A lake has a place for each name, and no more:
-    the commits of such a table are decided where they always were, by its log or by the owner that it names.
+    the commits of such a table are decided where they always were, by its log or by its coordinator.
     Only the owner of the lake says that a place is a table: whoever reads the lake would otherwise be led,
     and be given credentials, wherever somebody likes.
     """

@@ -1,7 +1,7 @@
-"""Where does a commit owner write down what it decided? The port, and what passes through it.
+"""Where does a coordinator write down what it decided? The port, and what passes through it.
 
-A table that names an owner in its properties is in no directory: the ledger knows it by the id that the
-owner gave it, and by its place. Whatever keeps a ledger decides by one conditional write.
+A table that names a coordinator in its properties is in no directory: the ledger knows it by the id that the
+coordinator gave it, and by its place. Whatever keeps a ledger decides by one conditional write.
 """
 
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ from headgate.protocol.actions import TxnId, Version
 SCHEMA_VERSION = 1
 """How records are to be understood; one written by a later release may mean something else."""
 REMEMBERED_COMMITS = 100
-"""How many published versions an owner remembers, to answer whoever asks again for what became of a commit.
+"""How many published versions a coordinator remembers, to answer whoever asks again for what became of a commit.
 
 Whoever asks later finds the commit in the log, by its txnId.
 """
@@ -41,12 +41,12 @@ class Registration:
 
     @property
     def is_active(self) -> bool:
-        """Whether the table is certainly this owner's."""
+        """Whether the table is certainly this coordinator's."""
         return self.accepting and self.latest is not None
 
 
 def last_forgettable_version(published: Version) -> Version:
-    """The last version that an owner need not remember once so much is published."""
+    """The last version that a coordinator need not remember once so much is published."""
     return Version(published - REMEMBERED_COMMITS)
 
 

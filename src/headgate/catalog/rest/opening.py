@@ -45,8 +45,8 @@ def open_rest(target: CatalogTarget) -> LakeCatalog:
     return RestCatalog(LakeCalls(transport, found.name, settings.attempts), found)
 
 
-def open_owner_ledger(place: str) -> Ledger:
-    """The ledger of a lake behind a server, for the conf of a commit owner, which has no secret in it.
+def open_coordinator_ledger(place: str) -> Ledger:
+    """The ledger of a lake behind a server, for the conf of a coordinator, which has no secret in it.
 
     Whoever asks is known by the token in the environment of its process.
     """

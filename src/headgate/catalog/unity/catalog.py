@@ -86,7 +86,7 @@ class UnityModeCatalog:
         self.adoptions = cast(TableAdoptions, NotOffered("adopting a table", "create it and copy its rows"))
         self.releases = cast(TableReleases, NotOffered("releasing a table", "copy its rows elsewhere"))
         self.externals = cast(ExternalTables, NotOffered("naming ordinary tables", "use its own API"))
-        self.ledger = cast(Ledger, NotOffered("owning the commits of other tables", "name another owner"))
+        self.ledger = cast(Ledger, NotOffered("owning the commits of other tables", "name another"))
         self.recoveries = cast(CatalogRecovery, NotOffered("recovery", _ASK_OPERATOR))
 
     def acting_as(self, principal: str, *, policies: Policies | None = None) -> "UnityModeCatalog":

@@ -19,13 +19,13 @@ FEATURES_CHECKED_ON_WRITE = frozenset(
 )
 
 
-def _we_would_give_the_table_to_a_commit_owner(race: Race) -> str | None:
+def _we_would_give_the_table_to_a_coordinator(race: Race) -> str | None:
     written = race.ours.writes.metadata
     if written is None or coordinated_commits.coordinator_of(race.ours.follows.metadata) is not None:
         return None
     named = coordinated_commits.coordinator_of(written)
-    # The owner agreed to take the table at one version, and no other (K11).
-    return f"{named.owner!r} was registered as the commit owner of an older version" if named else None
+    # The coordinator agreed to take the table at one version, and no other (K11).
+    return f"{named.name!r} was registered as the coordinator of an older version" if named else None
 
 
 def _both_changed_the_protocol_otherwise_than_by_independent_features(race: Race) -> str | None:
@@ -125,7 +125,7 @@ def _winner_gave_the_row_ids_we_take_away(race: Race) -> str | None:
 
 
 PROTOCOL_RULES: tuple[ConflictRule, ...] = (
-    ConflictRule("take-over", _we_would_give_the_table_to_a_commit_owner, ConcurrentWrite),
+    ConflictRule("take-over", _we_would_give_the_table_to_a_coordinator, ConcurrentWrite),
     ConflictRule(
         "protocol-vs-protocol", _both_changed_the_protocol_otherwise_than_by_independent_features,
         ProtocolChanged,

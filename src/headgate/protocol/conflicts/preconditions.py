@@ -159,21 +159,21 @@ def _new_text_that_must_not_be_evaluated(attempt: Attempt) -> str | None:
     return None if found is None else stored_expressions.describe_breach(*found)
 
 
-def _an_owner_that_cannot_take_the_table(attempt: Attempt) -> str | None:
+def _a_coordinator_that_cannot_take_the_table(attempt: Attempt) -> str | None:
     return coordinated_commits.metadata_change_breach(attempt.follows.metadata, attempt.metadata)
 
 
-def _an_owner_without_its_feature(attempt: Attempt) -> str | None:
+def _a_coordinator_without_its_feature(attempt: Attempt) -> str | None:
     return coordinated_commits.feature_breach(attempt.metadata, attempt.protocol)
 
 
-def _a_feature_without_its_owner(attempt: Attempt) -> str | None:
+def _a_feature_without_its_coordinator(attempt: Attempt) -> str | None:
     """Whoever finds a table so may write to it: Delta's own clients leave it so in the midst of a release."""
     before = coordinated_commits.coordinator_breach(attempt.follows.metadata, attempt.follows.protocol)
     return None if before else coordinated_commits.coordinator_breach(attempt.metadata, attempt.protocol)
 
 
-def _an_owner_without_timestamps(attempt: Attempt) -> str | None:
+def _a_coordinator_without_timestamps(attempt: Attempt) -> str | None:
     return coordinated_commits.timestamps_breach(attempt.follows.metadata, attempt.metadata)
 
 
@@ -195,17 +195,17 @@ PRECONDITIONS: tuple[Precondition, ...] = (
     Precondition("isolation-level", _a_lower_isolation_level, "DELTA_INVALID_ISOLATION_LEVEL"),
     Precondition("stored-expressions", _new_text_that_must_not_be_evaluated, stored_expressions.CODE),
     Precondition(
-        "commit-owner", _an_owner_that_cannot_take_the_table,
+        "coordinator", _a_coordinator_that_cannot_take_the_table,
         "DELTA_CANNOT_OVERRIDE_COORDINATED_COMMITS_CONFS",
     ),
     Precondition(
-        "commit-owner-feature", _an_owner_without_its_feature, "DELTA_FEATURES_PROTOCOL_METADATA_MISMATCH"
+        "coordinator-feature", _a_coordinator_without_its_feature, "DELTA_FEATURES_PROTOCOL_METADATA_MISMATCH"
     ),
     Precondition(
-        "commit-owner-named", _a_feature_without_its_owner, "DELTA_FEATURES_PROTOCOL_METADATA_MISMATCH"
+        "coordinator-named", _a_feature_without_its_coordinator, "DELTA_FEATURES_PROTOCOL_METADATA_MISMATCH"
     ),
     Precondition(
-        "commit-owner-timestamps", _an_owner_without_timestamps,
+        "coordinator-timestamps", _a_coordinator_without_timestamps,
         "DELTA_CANNOT_MODIFY_COORDINATED_COMMITS_DEPENDENCIES",
     ),
 )  # fmt: skip

@@ -1,6 +1,6 @@
-"""Tables whose commits a commit owner decides: how their metadata names it, and what a commit may change.
+"""Tables whose commits a coordinator decides: how their metadata names it, and what a commit may change.
 
-The owner is called a coordinator in the properties, because that is the name the feature ended with.
+Coordinator is the word of the properties, the name that the feature ended with; the seeds say commit owner.
 """
 
 from collections.abc import Collection, Mapping
@@ -25,14 +25,14 @@ class FeatureNaming:
     """One row: how the feature, its three properties and the folder of staged commits are called."""
 
     feature: str
-    owner: str
+    coordinator: str
     conf: str
     table_conf: str
     staged: str
 
     @property
     def properties(self) -> tuple[str, str, str]:
-        return self.owner, self.conf, self.table_conf
+        return self.coordinator, self.conf, self.table_conf
 
 
 def _feature_naming(feature: str, family: str, role: str, suffix: str, staged: str) -> FeatureNaming:
@@ -74,7 +74,7 @@ FEATURES = frozenset(naming.feature for naming in FEATURE_NAMINGS)
 COMMIT_FEATURES = FEATURES | {VACUUM_CHECK}
 """What says how commits come about, and which no action of a commit can use."""
 KEEP_VACUUM_CHECK = "headgate.uncoordinate.keepVacuumProtocolCheck"
-"""Says that a table had ``vacuumProtocolCheck`` before it was given to an owner, so that it stays (E7)."""
+"""Says that a table had ``vacuumProtocolCheck`` before it was given away, so that it stays (E7)."""
 PROPERTIES = frozenset({KEEP_VACUUM_CHECK, *(key for naming in FEATURE_NAMINGS for key in naming.properties)})
 
 
@@ -83,18 +83,18 @@ class CoordinatorReference:
     """Who decides a table's commits, as its metadata has it."""
 
     naming: FeatureNaming
-    owner: str
+    name: str
     conf_text: str
     table_conf_text: str | None
 
     @property
     def conf(self) -> Mapping[str, str]:
-        """How to reach the owner."""
+        """How to reach the coordinator."""
         return _parsed(self.conf_text, self.naming.conf)
 
     @property
     def table_conf(self) -> Mapping[str, str]:
-        """What the owner said when the table was registered, to be told to it again at every call."""
+        """What the coordinator said when the table was registered, to be told to it again at every call."""
         return _parsed(self.table_conf_text or "{}", self.naming.table_conf)
 
 
@@ -102,9 +102,9 @@ def coordinator_of(metadata: Metadata) -> CoordinatorReference | None:
     """Who decides the commits of a table, None if nobody but the file system does."""
     found = metadata.configuration
     for naming in FEATURE_NAMINGS:
-        if (owner := found.get(naming.owner)) is not None:
+        if (name := found.get(naming.coordinator)) is not None:
             return CoordinatorReference(
-                naming, owner, found.get(naming.conf, "{}"), found.get(naming.table_conf)
+                naming, name, found.get(naming.conf, "{}"), found.get(naming.table_conf)
             )
     return None
 
@@ -122,25 +122,25 @@ def _parsed(text: str, key: str) -> Mapping[str, str]:
 def unreachable_coordinator_error(
     found: CoordinatorReference, operation: str, *, because: str = ""
 ) -> UnsupportedFeature:
-    """The refusal to write past an owner that cannot be asked."""
+    """The refusal to write past a coordinator that cannot be asked."""
     why = f" ({because})" if because else ""
     return UnsupportedFeature(
-        f"the commits of the table are decided by the coordinator {found.owner!r} ({found.naming.owner}), "
-        f"which is not registered here, so {operation} is refused{why}: register it with "
-        f"headgate.owners.register({found.owner!r}, …), or use an engine that knows it; reading works, and "
-        "gives what is published",
+        f"the commits of the table are decided by the coordinator {found.name!r} "
+        f"({found.naming.coordinator}), which is not registered here, so {operation} is refused{why}: "
+        f"register it with headgate.coordinators.register({found.name!r}, …), or use an engine that knows "
+        "it; reading works, and gives what is published",
         code="DELTA_UNSUPPORTED_WRITES_WITHOUT_COORDINATOR",
-        features=(found.naming.feature,), operation=operation, coordinator=found.owner,
+        features=(found.naming.feature,), operation=operation, coordinator=found.name,
     )  # fmt: skip
 
 
 def check_no_credentials(conf: Mapping[str, str]) -> None:
-    """Refuse the conf of an owner, or what the owner says of a table, if it holds a credential."""
+    """Refuse the conf of a coordinator, or what the coordinator says of a table, if it holds a credential."""
     if found := redaction.first_credential(conf):
         raise InvalidRequest(
-            f"{found[0]!r} in the conf of a commit owner must not be in a table's log, which every reader "
-            f"of the table reads: {found[1]}; give it to the function that builds the owner, "
-            "headgate.owners.register(name, …), in every process that writes to the table",
+            f"{found[0]!r} in the conf of a coordinator must not be in a table's log, which every reader "
+            f"of the table reads: {found[1]}; give it to the function that builds the coordinator, "
+            "headgate.coordinators.register(name, …), in every process that writes to the table",
             code="HEADGATE_SECRET_IN_LOG", property=found[0],
         )  # fmt: skip
 
@@ -148,10 +148,10 @@ def check_no_credentials(conf: Mapping[str, str]) -> None:
 def with_coordinator(
     metadata: Metadata, protocol: Protocol, owner: str, conf: Mapping[str, str], table_conf: Mapping[str, str]
 ) -> tuple[Protocol, Metadata]:
-    """The protocol and metadata of the commit that gives a table to an owner."""
+    """The protocol and metadata of the commit that gives a table to a coordinator."""
     check_no_credentials({**conf, **table_conf})
     said = {
-        CURRENT.owner: owner,
+        CURRENT.coordinator: owner,
         CURRENT.conf: _rendered(conf),
         CURRENT.table_conf: _rendered(table_conf),
         property_values.IN_COMMIT_TIMESTAMPS: "true",
@@ -170,10 +170,10 @@ def _rendered(values: Mapping[str, str]) -> str:
 
 
 def without_coordinator(metadata: Metadata, protocol: Protocol) -> tuple[Protocol, Metadata]:
-    """The protocol and metadata of the commit that takes a table from its owner, in their weakest form.
+    """The protocol and metadata of the commit that takes a table from its coordinator, in their weakest form.
 
-    Readers need the check of vacuums only where an owner depends on it, and some do not know it: it goes,
-    unless the table had it before.
+    Readers need the check of vacuums only where a coordinator depends on it, and some do not know it: it
+    goes, unless the table had it before.
     """
     gone = set(leftover_features(protocol))
     if KEEP_VACUUM_CHECK not in metadata.configuration:
@@ -185,18 +185,19 @@ def without_coordinator(metadata: Metadata, protocol: Protocol) -> tuple[Protoco
 
 
 def leftover_features(protocol: Protocol) -> tuple[str, ...]:
-    """The features of this kind that a protocol names, whether or not an owner is named too."""
+    """The features of this kind that a protocol names, whether or not a coordinator is named too."""
     return tuple(naming.feature for naming in FEATURE_NAMINGS if protocol.has(naming.feature))
 
 
 def check_added_features(asked: Collection[str], protocol: Protocol | None = None) -> None:
-    """Refuse to add such a feature by its name: without an owner the table would be in an invalid state."""
+    """Refuse to add such a feature by its name: a table without a coordinator would be invalid."""
     there = () if protocol is None else leftover_features(protocol)
     if new := sorted(FEATURES.intersection(asked).difference(there)):
         raise InvalidRequest(
-            f"the feature {new[0]} says that a commit owner decides the table's commits, and a table that "
-            "names it and no owner is invalid: give the table to an owner, which adds the feature, with "
-            "table.coordinate(name, conf), or when it is made with headgate.at_path(…, owner=(name, conf))",
+            f"the feature {new[0]} says that a coordinator decides the table's commits, and a table that "
+            "names it and no coordinator is invalid: give the table to a coordinator, which adds the "
+            "feature, with table.coordinate(name, conf), or when it is made with headgate.at_path(…, "
+            "owner=(name, conf))",
             code="DELTA_FEATURES_PROTOCOL_METADATA_MISMATCH", features=tuple(new),
         )  # fmt: skip
 
@@ -208,25 +209,25 @@ def metadata_change_breach(before: Metadata, after: Metadata) -> str | None:
         return None
     if was is not None:
         return (
-            f"the table's commits are decided by {was.owner!r}, and going over to {is_now.owner!r} or to "
+            f"the table's commits are decided by {was.name!r}, and going over to {is_now.name!r} or to "
             "other settings of it is only possible by way of the file system: release the table first"
         )
     _ = is_now.conf, is_now.table_conf  # what cannot be understood is refused by name
     if is_now.table_conf_text is None:
-        return f"{is_now.owner!r} was never asked to own the table: use table.coordinate({is_now.owner!r}, …)"
+        return f"{is_now.name!r} was never asked to own the table: use table.coordinate({is_now.name!r}, …)"
     return None
 
 
 def feature_breach(metadata: Metadata, protocol: Protocol) -> str | None:
-    """Why a table that names an owner is not well-formed; None if it is, or names none."""
+    """Why a table that names a coordinator is not well-formed; None if it is, or names none."""
     found = coordinator_of(metadata)
     if found is not None and protocol.is_catalog_managed:
-        return f"a catalog manages it, and its properties name the coordinator {found.owner!r} too"
+        return f"a catalog manages it, and its properties name the coordinator {found.name!r} too"
     if found is None or protocol.has(found.naming.feature):
         return None
     return (
-        f"its properties name the coordinator {found.owner!r} ({found.naming.owner}), and its protocol does "
-        f"not name {found.naming.feature}"
+        f"its properties name the coordinator {found.name!r} ({found.naming.coordinator}), and its protocol "
+        f"does not name {found.naming.feature}"
     )
 
 
@@ -239,8 +240,8 @@ def coordinator_breach(metadata: Metadata, protocol: Protocol) -> str | None:
 
 
 def timestamps_breach(before: Metadata, after: Metadata) -> str | None:
-    """Why a table with an owner may not be without in-commit timestamps; None if it is not."""
+    """Why a table with a coordinator may not be without in-commit timestamps; None if it is not."""
     found = coordinator_of(after) or coordinator_of(before)
     if found is None or in_commit_timestamps.has_in_commit_timestamps(after):
         return None
-    return f"the commits of a table that {found.owner!r} decides must have in-commit timestamps"
+    return f"the commits of a table that {found.name!r} decides must have in-commit timestamps"

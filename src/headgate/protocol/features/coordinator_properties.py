@@ -39,7 +39,7 @@ class _Request:
 
     @property
     def is_coordinated(self) -> bool:
-        return any(naming.owner in self.existing for naming in FEATURE_NAMINGS)
+        return any(naming.coordinator in self.existing for naming in FEATURE_NAMINGS)
 
     @property
     def ours(self) -> frozenset[str]:
@@ -83,8 +83,8 @@ def _one_without_the_other(request: _Request) -> frozenset[str]:
     return frozenset(
         missing
         for naming in FEATURE_NAMINGS
-        if len(given := request.ours & {naming.owner, naming.conf}) == 1
-        for missing in {naming.owner, naming.conf} - given
+        if len(given := request.ours & {naming.coordinator, naming.conf}) == 1
+        for missing in {naming.coordinator, naming.conf} - given
     )
 
 
@@ -162,7 +162,7 @@ def check_unset_properties(existing: Mapping[str, str], keys: frozenset[str]) ->
 
 def properties_kept_on_replace(existing: Mapping[str, str]) -> Mapping[str, str]:
     """The properties that a REPLACE of a coordinated table keeps, whatever it says."""
-    if not any(naming.owner in existing for naming in FEATURE_NAMINGS):
+    if not any(naming.coordinator in existing for naming in FEATURE_NAMINGS):
         return {}
     kept = PROPERTIES | in_commit_timestamps.PROPERTIES
     return {key: value for key, value in existing.items() if key in kept}

@@ -1,7 +1,7 @@
 """What the defaults of a session mean for a table that is made or replaced.
 
 A default counts as if the command had said it, unless the command says otherwise or the table cannot be
-so: whom a table belongs to is no matter of defaults once it has an owner.
+so: whom a table belongs to is no matter of defaults once it has a coordinator.
 """
 
 from collections.abc import Mapping
@@ -34,7 +34,7 @@ def with_session_defaults(
 ) -> PropertyChanges:
     """What a command asks for, with the defaults that it does not contradict.
 
-    ``owned`` says whether a catalog or a commit owner has the table: that one decides about its
+    ``owned`` says whether a catalog or a coordinator has the table: that one decides about its
     timestamps. Nothing is said here of whose it is; see ``owner``.
     """
     asked = alter_properties.parse(stated)
@@ -57,12 +57,12 @@ def with_session_defaults(
 def default_coordinator(
     stated: Mapping[str, str], defaults: Mapping[str, str]
 ) -> tuple[str, Mapping[str, str]] | None:
-    """The commit owner, and its conf, that defaults name for a new table which names none itself."""
+    """The coordinator, and its conf, that defaults name for a new table which names none itself."""
     coordinator_properties.check_set_properties(None, stated, PropertyCommand.CREATE, defaults=defaults)
-    if coordinated_commits.PROPERTIES & stated.keys() or CURRENT.owner not in defaults:
+    if coordinated_commits.PROPERTIES & stated.keys() or CURRENT.coordinator not in defaults:
         return None
-    found = CoordinatorReference(CURRENT, defaults[CURRENT.owner], defaults[CURRENT.conf], None)
-    return found.owner, found.conf
+    found = CoordinatorReference(CURRENT, defaults[CURRENT.coordinator], defaults[CURRENT.conf], None)
+    return found.name, found.conf
 
 
 def _parse_defaults(defaults: Mapping[str, str]) -> PropertyChanges:

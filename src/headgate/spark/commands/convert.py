@@ -75,7 +75,7 @@ def convert(
     """Make the folder a Delta table; False if it is one.
 
     ``partition_schema`` gives the partition columns types, which are text otherwise. The session's defaults
-    may name a commit owner, to be had from ``find``; without that the table is not given to any.
+    may name a coordinator, to be had from ``find``; without that the table is not given to any.
     """
     if _is_table(store):
         return False

@@ -1,7 +1,7 @@
 """REPLACE TABLE: another table under the same name and identity, with rows or without.
 
 What was there stays readable as older versions. Properties become those that are asked for, save what a
-catalog or a commit owner depends on; the protocol never asks for less than it did.
+catalog or a coordinator depends on; the protocol never asks for less than it did.
 """
 
 from collections.abc import Mapping

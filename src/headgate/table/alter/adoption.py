@@ -194,7 +194,7 @@ def _check_adoptable(base: State) -> None:
     stored_expressions.check_new_expressions(base.metadata)
     named = coordinated_commits.coordinator_of(base.metadata)
     if named is not None or coordinated_commits.leftover_features(base.protocol):
-        owner = repr(named.owner) if named is not None else "a commit owner"
+        owner = repr(named.name) if named is not None else "a coordinator"
         raise InvalidRequest(
             f"{owner} decides the commits of this table, or did and may have left some unpublished: take it "
             "back first, headgate.at_path(…).uncoordinate()",

@@ -1,17 +1,17 @@
-"""Giving a table to a commit owner, and taking it back, so that a crash at any step does no harm.
+"""Giving a table to a coordinator, and taking it back, so that a crash at any step does no harm.
 
-Taking over: the owner promises, then the commit that names it is created as a file. That creation is
+Taking over: the coordinator promises, then the commit that names it is created as a file. That creation is
 the one moment at which the table changes hands. Without it the promise is forgotten.
 
-Giving back: the owner ratifies the commit that no longer names it nor has the feature, as its last one, and
-everything is published; whoever commits next publishes what a crash left behind.
+Giving back: the coordinator ratifies the commit that no longer names it nor has the feature, as its last
+one, and everything is published; whoever commits next publishes what a crash left behind.
 
-A table at version 4, given to the owner ``headgate`` and taken back:
+A table at version 4, given to the coordinator ``headgate`` and taken back:
 
-    register   the owner knows the table, and decides nothing yet
+    register   the coordinator knows the table, and decides nothing yet
     5.json     {"metaData": with "delta.coordinatedCommits.commitCoordinator-preview":"headgate"}
-    6          staged in _staged_commits, and decided by the owner
-    7          {"metaData": without that property}: the last that the owner decides; 6 and 7 are published
+    6          staged in _staged_commits, and decided by the coordinator
+    7          {"metaData": without that property}: the last that it decides; 6 and 7 are published
 
 A crash before 5.json leaves an ordinary table; one after 7 leaves commits that the next writer publishes.
 """
@@ -51,7 +51,7 @@ _TRIES = 10
 
 
 def coordinate(table: OpenedTable, find: FindCoordinator, name: str, conf: Mapping[str, str]) -> Version:
-    """Give the table to the owner of that name; the version from which on it decides.
+    """Give the table to the coordinator of that name; the version from which on it decides.
 
     Whoever commits meanwhile wins: ``ConcurrentWrite``, and nothing happened.
     """
@@ -59,13 +59,13 @@ def coordinate(table: OpenedTable, find: FindCoordinator, name: str, conf: Mappi
     protocol, metadata = base.state.protocol, base.state.metadata
     if protocol.is_catalog_managed:
         raise InvalidRequest(
-            "a catalog decides the commits of this table already, so no commit owner can",
+            "a catalog decides the commits of this table already, so no coordinator can",
             code="DELTA_UNSUPPORTED_CATALOG_MANAGED_TABLE_OPERATION",
         )
-    asked = {CURRENT.owner: name, CURRENT.conf: msgspec.json.encode(dict(conf)).decode()}
+    asked = {CURRENT.coordinator: name, CURRENT.conf: msgspec.json.encode(dict(conf)).decode()}
     coordinator_properties.check_set_properties(metadata.configuration, asked, PropertyCommand.ALTER)
-    owner = _require_coordinator(find, name, conf)
-    table_conf = owner.register(table.location, base.version, TableState(protocol, metadata))
+    coordinator = _require_coordinator(find, name, conf)
+    table_conf = coordinator.register(table.location, base.version, TableState(protocol, metadata))
     coordinated.make_staging_folder(table.store, CURRENT.staged)
     actions: tuple[Action, ...] = coordinated_commits.with_coordinator(
         metadata, protocol, name, conf, table_conf
@@ -75,21 +75,21 @@ def coordinate(table: OpenedTable, find: FindCoordinator, name: str, conf: Mappi
     try:
         return table.commit(change, base=base)
     except UnsafeStore:
-        if not isinstance(owner, SettlesTakeOver):
+        if not isinstance(coordinator, SettlesTakeOver):
             raise
     return _settle_take_over(
-        table, owner, CoordinatedTable(table.location, table_conf, table.store), base, change
+        table, coordinator, CoordinatedTable(table.location, table_conf, table.store), base, change
     )
 
 
 def _settle_take_over(
-    table: OpenedTable, owner: SettlesTakeOver, asked: CoordinatedTable, base: Snapshot, change: Change
+    table: OpenedTable, coordinator: SettlesTakeOver, asked: CoordinatedTable, base: Snapshot, change: Change
 ) -> Version:
-    """The take-over where the store cannot settle it: by the owner's word, who then publishes it."""
+    """The take-over where the store cannot settle it: by the coordinator's word, who then publishes it."""
     modified = EpochMillis(table.store.head(file_names.published_path(base.version)).modified_ms)
     since = modified if change.enables_in_commit_timestamps(base.state) else None
     txn = transaction.begin(base.state, change, world=table.world, file_time=since)
-    if not owner.settle(asked, txn.target, _stage_commit(table, txn.target, txn.content)):
+    if not coordinator.settle(asked, txn.target, _stage_commit(table, txn.target, txn.content)):
         raise ConcurrentWrite(
             f"the table was not taken over: version {txn.target} went to somebody else meanwhile; nothing "
             "happened, run it again",
@@ -107,33 +107,33 @@ def _stage_commit(table: OpenedTable, version: Version, content: bytes) -> Stage
 def coordinate_by_properties(
     table: OpenedTable, find: FindCoordinator, properties: Mapping[str, str]
 ) -> Version:
-    """Give the table to the owner that properties name, as ALTER TABLE does in Delta Spark."""
+    """Give the table to the coordinator that properties name, as ALTER TABLE does in Delta Spark."""
     base = table.snapshot()
     coordinator_properties.check_set_properties(
         base.state.metadata.configuration, properties, PropertyCommand.ALTER
     )
-    if others := sorted(properties.keys() - {CURRENT.owner, CURRENT.conf}):
+    if others := sorted(properties.keys() - {CURRENT.coordinator, CURRENT.conf}):
         raise InvalidRequest(
-            "the table is given to a commit owner in a commit of its own: "
+            "the table is given to a coordinator in a commit of its own: "
             f"set {', '.join(others)} in another call",
             properties=tuple(others),
         )
-    wanted = CoordinatorReference(CURRENT, properties[CURRENT.owner], properties[CURRENT.conf], None)
-    return coordinate(table, find, wanted.owner, wanted.conf)
+    wanted = CoordinatorReference(CURRENT, properties[CURRENT.coordinator], properties[CURRENT.conf], None)
+    return coordinate(table, find, wanted.name, wanted.conf)
 
 
 def check_coordinator(table: OpenedTable, name: str, conf: Mapping[str, str]) -> None:
-    """Refuse to open an existing table as that owner's if it is not."""
+    """Refuse to open an existing table as that coordinator's if it is not."""
     named = coordinated_commits.coordinator_of(table.snapshot().state.metadata)
     if named is None:
         raise InvalidRequest(
-            f"there is a table at {table.location!r} already, and it has no commit owner: give it to "
+            f"there is a table at {table.location!r} already, and it has no coordinator: give it to "
             f"{name!r} with headgate.at_path(…).coordinate({name!r}, …), or leave owner out",
             code="DELTA_CANNOT_OVERRIDE_COORDINATED_COMMITS_CONFS", coordinator=name,
         )  # fmt: skip
-    if (named.owner, dict(named.conf)) != (name, dict(conf)):
+    if (named.name, dict(named.conf)) != (name, dict(conf)):
         raise InvalidRequest(
-            f"there is a table at {table.location!r} already, and its commit owner is {named.owner!r} with "
+            f"there is a table at {table.location!r} already, and its coordinator is {named.name!r} with "
             f"the conf {named.conf_text}: leave owner out, or take the table back, table.uncoordinate()",
             code="DELTA_CANNOT_OVERRIDE_COORDINATED_COMMITS_CONFS", coordinator=name,
         )  # fmt: skip
@@ -149,7 +149,7 @@ def uncoordinate(table: OpenedTable, *, keep_timestamps: bool = True) -> Version
     named = coordinated_commits.coordinator_of(metadata)
     if named is None and not coordinated_commits.leftover_features(protocol):
         table.publish()
-        raise InvalidRequest("no commit owner decides the commits of this table, so there is none to leave")
+        raise InvalidRequest("no coordinator decides the commits of this table, so there is none to leave")
     gone = named.naming.properties if named is not None else ()
     operation = _operation("UNSET TBLPROPERTIES", dict.fromkeys(gone, ""))
     released = table.commit(
@@ -184,47 +184,47 @@ def create_table(table: OpenedTable, definition: TableDefinition, find: FindCoor
 def create_coordinated(
     table: OpenedTable, definition: TableDefinition, find: FindCoordinator, name: str, conf: Mapping[str, str]
 ) -> None:
-    """Version 0 of a table that an owner decides about from version 1 on; ``TableExists`` if there is one."""
-    owner = _require_coordinator(find, name, conf)
+    """Version 0 of a table that a coordinator decides from version 1 on; ``TableExists`` if there is one."""
+    coordinator = _require_coordinator(find, name, conf)
     opening = create.initial_state(definition, managed=False, world=table.world)
-    opening = _register_initial_state(opening, table.location, table.store, owner, name, conf)
+    opening = _register_initial_state(opening, table.location, table.store, coordinator, name, conf)
     try:
         _write_version_0(table, opening)
     except UnsafeStore:
-        if not isinstance(owner, SettlesTakeOver):
+        if not isinstance(coordinator, SettlesTakeOver):
             raise
-        _create_settled(table, opening, owner)
+        _create_settled(table, opening, coordinator)
 
 
-def _create_settled(table: OpenedTable, opening: InitialState, owner: SettlesTakeOver) -> None:
+def _create_settled(table: OpenedTable, opening: InitialState, coordinator: SettlesTakeOver) -> None:
     named = coordinated_commits.coordinator_of(opening.metadata)
     asked = CoordinatedTable(table.location, named.table_conf if named is not None else {}, table.store)
     content = create.first_commit_content(opening, create.no_initial_rows(managed=False), world=table.world)
-    if not owner.settle(asked, Version(0), _stage_commit(table, Version(0), content)):
+    if not coordinator.settle(asked, Version(0), _stage_commit(table, Version(0), content)):
         raise TableExists("there is a Delta table here already", name="")
 
 
 def initial_state_by_path(
     definition: TableDefinition, location: str, store: Store, find: FindCoordinator, world: World
 ) -> InitialState:
-    """What a new table by its path says of itself; it is the owner's whom the session's defaults name."""
+    """What a new table by its path says of itself; the session's defaults may name its coordinator."""
     named = session_defaults.default_coordinator(definition.properties, definition.defaults)
-    owner = None if named is None else _require_coordinator(find, *named)
+    coordinator = None if named is None else _require_coordinator(find, *named)
     opening = create.initial_state(definition, managed=False, world=world)
-    if named is None or owner is None:
+    if named is None or coordinator is None:
         return opening
-    return _register_initial_state(opening, location, store, owner, *named)
+    return _register_initial_state(opening, location, store, coordinator, *named)
 
 
 def _register_initial_state(
     opening: InitialState,
     location: str,
     store: Store,
-    owner: CommitCoordinator,
+    coordinator: CommitCoordinator,
     name: str,
     conf: Mapping[str, str],
 ) -> InitialState:
-    table_conf = owner.register(location, None, TableState(opening.protocol, opening.metadata))
+    table_conf = coordinator.register(location, None, TableState(opening.protocol, opening.metadata))
     coordinated.make_staging_folder(store, CURRENT.staged)
     protocol, metadata = coordinated_commits.with_coordinator(
         opening.metadata, opening.protocol, name, conf, table_conf
@@ -239,13 +239,13 @@ def _write_version_0(table: OpenedTable, opening: InitialState) -> None:
 
 def _require_coordinator(find: FindCoordinator, name: str, conf: Mapping[str, str]) -> CommitCoordinator:
     coordinated_commits.check_no_credentials(conf)
-    owner = find(name, conf)
-    if owner is None:
+    coordinator = find(name, conf)
+    if coordinator is None:
         raise InvalidRequest(
-            f"there is no commit owner {name!r}: register it with headgate.owners.register({name!r}, …)",
+            f"there is no coordinator {name!r}: register it with headgate.coordinators.register({name!r}, …)",
             code="DELTA_UNSUPPORTED_WRITES_WITHOUT_COORDINATOR", coordinator=name,
         )  # fmt: skip
-    return owner
+    return coordinator
 
 
 def _operation(name: str, properties: Mapping[str, str]) -> Operation:

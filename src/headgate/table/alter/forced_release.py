@@ -1,8 +1,8 @@
-"""Taking a table back from a commit owner that is lost: what is published stays, the rest is named.
+"""Taking a table back from a coordinator that is lost: what is published stays, the rest is named.
 
-The owner alone knew which staged files are versions. So the table goes on after its last published version,
-in one commit that is created as a file, and every staged file of a later version stays where it is: some of
-them were ratified, and who wrote them may have been told so.
+The coordinator alone knew which staged files are versions. So the table goes on after its last published
+version, in one commit that is created as a file, and every staged file of a later version stays where it
+is: some of them were ratified, and who wrote them may have been told so.
 """
 
 import logging
@@ -38,7 +38,7 @@ class ForcedRelease:
     """What came of it: the table is an ordinary one from ``version`` on.
 
     ``staged`` are the files of later versions than the last published one, by their paths below the table.
-    Those that the owner had ratified are lost to the table; nobody can tell any more which they are.
+    Those that the coordinator had ratified are lost to the table; nobody can tell any more which they are.
     """
 
     version: Version
@@ -46,10 +46,10 @@ class ForcedRelease:
 
 
 def force_release(table: OpenedTable, owner: str) -> ForcedRelease:
-    """Take the table from an owner of that name which does not answer, or has lost what it knew.
+    """Take the table from a coordinator of that name which does not answer, or has lost what it knew.
 
-    Refused while the owner answers. ``ConcurrentWrite`` if a version is published meanwhile, by the owner it
-    may be: nothing happened then.
+    Refused while the coordinator answers. ``ConcurrentWrite`` if a version is published meanwhile, by the
+    coordinator it may be: nothing happened then.
     """
     base = snapshot.load_snapshot(table.store, FilesystemCommitter(table.store).frontier())
     named = coordinated_commits.coordinator_of(base.state.metadata)
@@ -62,7 +62,7 @@ def force_release(table: OpenedTable, owner: str) -> ForcedRelease:
     _create(table.store, txn)
     if staged:
         _LOG.warning(
-            "the table at %r was taken from its commit owner %r with version %s; these staged files may have "
+            "the table at %r was taken from its coordinator %r with version %s; these staged files may have "
             "been ratified as later versions and are no part of it: %s",
             table.location, owner, txn.target, ", ".join(staged),
         )  # fmt: skip
@@ -71,11 +71,11 @@ def force_release(table: OpenedTable, owner: str) -> ForcedRelease:
 
 def _check_coordinator_lost(table: OpenedTable, named: CoordinatorReference | None, owner: str) -> None:
     if named is None:
-        raise InvalidRequest("no commit owner decides the commits of this table, so there is none to leave")
-    if named.owner != owner:
+        raise InvalidRequest("no coordinator decides the commits of this table, so there is none to leave")
+    if named.name != owner:
         raise InvalidRequest(
-            f"the commit owner of this table is {named.owner!r}, and not {owner!r}: name the lost one",
-            coordinator=named.owner,
+            f"the coordinator of this table is {named.name!r}, and not {owner!r}: name the lost one",
+            coordinator=named.name,
         )
     try:
         answers = table.unanswered() is None
@@ -83,7 +83,7 @@ def _check_coordinator_lost(table: OpenedTable, named: CoordinatorReference | No
         answers = False
     if answers:
         raise NotAllowed(
-            f"the commit owner {owner!r} answers for this table, so nothing must be lost: take the table "
+            f"the coordinator {owner!r} answers for this table, so nothing must be lost: take the table "
             "back with table.uncoordinate()"
         )
 
@@ -104,13 +104,14 @@ def _create(store: Store, txn: Transaction) -> None:
             ours = store.read(path) == txn.content
         except (ObjectNotFound, StorageUnavailable) as unread:
             raise CommitUnknown(
-                f"whether version {txn.target}, which takes the table from its owner, was created is not "
-                f"known ({exc.message}): look at the table, and if it still has its owner repeat the call",
+                f"whether version {txn.target}, which takes the table from its coordinator, was created is "
+                f"not known ({exc.message}): look at the table, and if it still has its coordinator repeat "
+                "the call",
                 txn_id=txn.txn_id, target=txn.target,
             ) from unread  # fmt: skip
         if not ours:
             raise ConcurrentWrite(
-                f"the table was not taken from its owner: version {txn.target} was published meanwhile, so "
-                "the owner may be alive; nothing happened, look again",
+                f"the table was not taken from its coordinator: version {txn.target} was published "
+                "meanwhile, so the coordinator may be alive; nothing happened, look again",
                 winner=txn.target,
             ) from exc

@@ -95,7 +95,7 @@ def drop_feature(table: OpenedTable, name: str, *, truncate_history: bool = Fals
     What switches the feature on is switched off first. If readers of older versions must know it, these
     versions are protected from clients that do not: the table gets ``checkpointProtection``. Or, with
     ``truncate_history``, they are deleted, for which the last of them must be old enough. The feature of
-    a commit owner goes by taking the table back from it.
+    a coordinator goes by taking the table back from it.
     """
     if name in coordinated_commits.FEATURES:
         return coordination.uncoordinate(table)

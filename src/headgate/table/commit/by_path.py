@@ -34,15 +34,16 @@ _LOG = logging.getLogger(__name__)
 _DEFAULT_SETTINGS = Settings()
 _ADVICE = (
     "what is published can be read, headgate.at_path(…, settings=Settings(read_published=True)), and if the "
-    "owner is lost for good, table.force_uncoordinate(…) takes the table back"
+    "coordinator is lost for good, table.force_uncoordinate(…) takes the table back"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class _Route:
-    """As of which version it is known, who decides, and how to ask; an owner nobody registered has no way.
+    """As of which version it is known, who decides, and how to ask; None if nobody registered it.
 
-    Of a table that its owner released, ``released`` is the version that says so, if it is not published.
+    Of a table that its coordinator released, ``released`` is the version that says so, if it is not
+    published.
     """
 
     version: Version
@@ -56,9 +57,10 @@ _UNKNOWN_ROUTE = _Route(Version(-1))
 
 
 class PathCommitter:
-    """Commits by put-if-absent or through the commit owner, whichever the table says by then (W11).
+    """Commits by put-if-absent or through the coordinator, whichever the table says by then (W11).
 
-    The settings say whether a table whose owner is not registered is read, and one whose owner is silent.
+    The settings say whether a table whose coordinator is not registered is read, and one whose coordinator
+    is silent.
     """
 
     def __init__(
@@ -108,7 +110,7 @@ class PathCommitter:
                 self._route = replace(route, version=version)
                 return False
             if named is None:
-                # A released table still needs its owner until the release itself is published.
+                # A released table still needs its coordinator until the release itself is published.
                 if route.owned is None or self._is_published(version):
                     self._route = _Route(version)
                 else:
@@ -125,7 +127,7 @@ class PathCommitter:
     def decider(self, protocol: Protocol, metadata: Metadata) -> Decider:
         named = coordinated_commits.coordinator_of(metadata)
         if named is not None and not protocol.is_catalog_managed and self._reachable(named)[0] is not None:
-            return Decider.DISPENSABLE_OWNER if self._settings.read_published else Decider.OWNER
+            return Decider.DISPENSABLE_COORDINATOR if self._settings.read_published else Decider.COORDINATOR
         return self._files.decider(protocol, metadata)
 
     def propose(self, txn: Transaction) -> Outcome[Commit]:
@@ -154,7 +156,7 @@ class PathCommitter:
         return self._files.publish()
 
     def _publish_leftovers(self) -> None:
-        """Between release and publication a crash leaves commits that only the old owner has (S130)."""
+        """Between release and publication a crash leaves commits that only the old coordinator has (S130)."""
         route = self._route
         if route.owned is None:
             return
@@ -182,7 +184,7 @@ class PathCommitter:
 
     def _warn(self, because: str) -> None:
         note = (
-            f"the commit owner of the table at {self._location!r} does not say which versions there are: "
+            f"the coordinator of the table at {self._location!r} does not say which versions there are: "
             f"{because}; only what is published is read, and newer versions may exist"
         )
         if not self._silent:
@@ -205,7 +207,7 @@ class PathCommitter:
         return owned
 
     def _reachable(self, named: CoordinatorReference) -> tuple[CoordinatedCommitter | None, str]:
-        """A committer that asks the owner, or why there is none."""
+        """A committer that asks the coordinator, or why there is none."""
         try:
             owned = self._through(named)
         except InvalidRequest as exc:  # what the properties say cannot be understood, which stops no reader
@@ -214,14 +216,14 @@ class PathCommitter:
             if not self._settings.read_published:
                 raise CatalogUnavailable(f"{exc.message}; {_ADVICE}", code=exc.code, **exc.fields) from exc
             return None, exc.message
-        return owned, f"the coordinator {named.owner!r} is not registered here"
+        return owned, f"the coordinator {named.name!r} is not registered here"
 
     def _through(self, named: CoordinatorReference) -> CoordinatedCommitter | None:
-        owner = self._find(named.owner, named.conf)
-        if owner is None:
+        coordinator = self._find(named.name, named.conf)
+        if coordinator is None:
             return None
         table = CoordinatedTable(self._location, named.table_conf, self._store)
-        return CoordinatedCommitter(owner, table, folder=named.naming.staged, world=self._world)
+        return CoordinatedCommitter(coordinator, table, folder=named.naming.staged, world=self._world)
 
     def _go_without(self, named: CoordinatorReference, because: str, *, warn: bool) -> None:
         if self._settings.require_owner:
@@ -230,7 +232,7 @@ class PathCommitter:
             _LOG.warning(
                 "the commits of the table at %r are decided by the coordinator %r, which cannot be asked "
                 "(%s): only what is published can be read, and newer versions may exist",
-                self._location, named.owner, because,
+                self._location, named.name, because,
             )  # fmt: skip
         if self._settings.read_published:
             self._warn(because)

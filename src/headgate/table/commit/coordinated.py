@@ -1,4 +1,4 @@
-"""The route of tables with a commit owner: commits are staged, the owner says which file is a version.
+"""The route of tables with a coordinator: commits are staged, the coordinator says which file is a version.
 
 The log has the versions 0 to 5, and the coordinator holds 6 and 7 and says that 7 is the latest: the
 frontier is 7, with 6 and 7 held. A commit of version 8 writes
@@ -56,12 +56,12 @@ _FOLDER_MARKER = ".staging"
 
 
 class CoordinatedCommitter:
-    """Stages every commit and asks the owner; how often it publishes is up to the owner."""
+    """Stages every commit and asks the coordinator; how often it publishes is up to it."""
 
     def __init__(
-        self, owner: CommitCoordinator, table: CoordinatedTable, *, folder: str, world: World
+        self, coordinator: CommitCoordinator, table: CoordinatedTable, *, folder: str, world: World
     ) -> None:
-        self._owner = owner
+        self._coordinator = coordinator
         self._table = table
         self._store = table.store
         self._folder = folder
@@ -70,19 +70,19 @@ class CoordinatedCommitter:
         self._known: dict[Version, RatifiedCommit] = {}
 
     def has_same_coordinator(self, other: "CoordinatedCommitter") -> bool:
-        """Whether another one asks an equal owner about the same registration of the table (S139)."""
-        return self._owner == other._owner and self._table == other._table
+        """Whether another one asks an equal coordinator about the same registration of the table (S139)."""
+        return self._coordinator == other._coordinator and self._table == other._table
 
     def frontier(self, *, known: Version | None = None) -> Frontier:
-        # The owner first: what it forgets after this is published, and so listed (R1).
-        told = self._owner.get_commits(self._table)
+        # The coordinator first: what it forgets after this is published, and so listed (R1).
+        told = self._coordinator.get_commits(self._table)
         for _ in range(2):
             frontier = self._joined(told, known)
             if frontier is not None:
                 self._known = {commit.version: commit for commit in told.commits}
                 return frontier
         raise CorruptLog(
-            f"the commit owner says that version {told.latest} is ratified, but neither its commits nor the "
+            f"the coordinator says that version {told.latest} is ratified, but neither its commits nor the "
             f"log reach that far: it holds {[int(commit.version) for commit in told.commits]}; nothing older "
             "is served in place of the latest version",
             version=told.latest,
@@ -92,7 +92,7 @@ class CoordinatedCommitter:
         return False
 
     def decider(self, protocol: Protocol, metadata: Metadata) -> Decider:  # noqa: ARG002 — see RoutedCommitter
-        return Decider.OWNER
+        return Decider.COORDINATOR
 
     def propose(self, txn: Transaction) -> Outcome[Commit]:
         self._clock.require(txn)
@@ -103,22 +103,22 @@ class CoordinatedCommitter:
                 self._known[version] = answer
                 return Ratified(version)
             case Lost():
-                # The owner has answered, so failing to read the winners leaves no doubt: it raises.
+                # The coordinator has answered, so failing to read the winners leaves no doubt: it raises.
                 return _outcome(txn, self._winners(txn.target)) or Lost(())
             case Unknown() as unknown:
                 return unknown
 
     def _asking(self, txn: Transaction) -> Callable[[], RatifiedCommit | Lost[RatifiedCommit] | Unknown]:
-        """How the owner is asked: with the actions themselves, if it writes them, else with a staged file."""
-        owner, table, follows = self._owner, self._table, txn.attempt.follows
+        """How the coordinator is asked: with the actions, if it writes them, else with a staged file."""
+        coordinator, table, follows = self._coordinator, self._table, txn.attempt.follows
         before = TableState(follows.protocol, follows.metadata)
         after = TableState(txn.attempt.protocol, txn.attempt.metadata)
         what = txn.target, txn.txn_id, txn.timestamp
-        if isinstance(owner, WritesCommits):
+        if isinstance(coordinator, WritesCommits):
             actions = CoordinatedActions(*what, txn.content, self._folder, before, after)
-            return lambda: owner.commit_actions(table, actions)
+            return lambda: coordinator.commit_actions(table, actions)
         proposal = CoordinatedProposal(*what, self._stage(txn.target, txn.content), before, after)
-        return lambda: owner.commit(table, proposal)
+        return lambda: coordinator.commit(table, proposal)
 
     def outcome_of(self, txn: Transaction) -> Outcome[Commit]:
         """By its txnId at the version it was proposed as, wherever that version is by now (P13)."""
@@ -131,16 +131,16 @@ class CoordinatedCommitter:
     def publish(self, told: Frontier | None = None) -> Version:  # noqa: ARG002
         frontier = self.frontier()
         if frontier.held:
-            self._owner.backfill_to(self._table, max(frontier.held))
+            self._coordinator.backfill_to(self._table, max(frontier.held))
         return frontier.latest
 
     def publish_leftovers(self, released: Version) -> None:
-        """Publish what a released table left with its owner, who need not do it, nor even be there.
+        """Publish what a released table left with its coordinator, who need not do it, nor even be there.
 
-        Whoever has seen the release knows its files. The owner is told, so that it can forget them.
+        Whoever has seen the release knows its files. The coordinator is told, so that it can forget them.
         """
         try:
-            told = {commit.version: commit for commit in self._owner.get_commits(self._table).commits}
+            told = {commit.version: commit for commit in self._coordinator.get_commits(self._table).commits}
         except (CatalogUnavailable, InvalidRequest):
             if not self._reaches(released):
                 raise
@@ -152,7 +152,7 @@ class CoordinatedCommitter:
             )
         if left:
             with suppress(CatalogError, InvalidRequest):  # it is only a courtesy
-                self._owner.backfill_to(self._table, released)
+                self._coordinator.backfill_to(self._table, released)
 
     def _reaches(self, released: Version) -> bool:
         """Whether every version up to that one is published, or its file is known here."""
@@ -173,7 +173,7 @@ class CoordinatedCommitter:
                 )
 
     def _joined(self, told: GetCommitsResponse, known: Version | None) -> Frontier | None:
-        """The log and what the owner holds, as one; None if something is missing between the two."""
+        """The log and what the coordinator holds, as one; None if something is missing between the two."""
         since = known if known is not None else log_reader.last_checkpoint_version(self._store)
         files, there = log_reader.list_versions(self._store, since=since)
         if known is None and not there:
@@ -187,7 +187,7 @@ class CoordinatedCommitter:
         return Frontier(Version(latest), held, managed=False, listing=listing)
 
     def _winners(self, target: Version) -> tuple[Commit, ...]:
-        # Through the owner, because winners may be ratified and not published (W8).
+        # Through the coordinator, because winners may be ratified and not published (W8).
         frontier = self.frontier(known=Version(target - 1))
         return tuple(
             codec.decode(version, log_reader.commit_content(self._store, version, frontier.held.get(version)))
@@ -209,7 +209,7 @@ class CoordinatedCommitter:
             # Other clients leave no mark, so a folder with files, or a table without a commit, will do.
             if any(True for _ in self._store.list_from(self._folder)):
                 return
-            if self._owner.get_commits(self._table).latest is None:
+            if self._coordinator.get_commits(self._table).latest is None:
                 return
             raise CorruptLog(
                 f"the folder {self._folder} is gone, and with it perhaps ratified commits; it is not made "

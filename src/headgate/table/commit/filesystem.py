@@ -52,7 +52,7 @@ class FilesystemCommitter:
         return (
             Decider.FILE_SYSTEM
             if coordinated_commits.coordinator_of(metadata) is None
-            else Decider.MISSING_OWNER
+            else Decider.MISSING_COORDINATOR
         )
 
     def propose(self, txn: Transaction) -> Outcome[Commit]:

@@ -153,7 +153,7 @@ def _replay_subject(subject: IntegritySubject) -> tuple[DerivedFileCheck, LogRep
 
 
 def _names_unasked_coordinator(subject: IntegritySubject, walk: LogReplay) -> bool:
-    """Whether the metadata names an owner who was not asked yet, and can be: there may be more."""
+    """Whether the metadata names a coordinator that was not asked yet, and can be: there may be more."""
     state = walk.reached
     return (
         subject.keeper is None
@@ -163,7 +163,7 @@ def _names_unasked_coordinator(subject: IntegritySubject, walk: LogReplay) -> bo
 
 
 def gather_evidence(subject: IntegritySubject) -> Evidence:
-    """The log as listed, and then what the catalog or the owner says."""
+    """The log as listed, and then what the catalog or the coordinator says."""
     listing = tuple(log_reader.list_log(subject.store))
     if subject.keeper is not None:
         books = subject.keeper.read()
@@ -253,7 +253,7 @@ def _decider_findings(walk: LogReplay) -> Iterator[Finding]:
 
 
 def _coordinator_findings(subject: IntegritySubject, walk: LogReplay) -> Iterator[Finding]:
-    """Owner and feature go together; an owner who was not asked may have ratified more than is listed."""
+    """Coordinator and feature go together; one that was not asked may have ratified more than is listed."""
     state = walk.reached
     if state is None:
         return
@@ -265,14 +265,14 @@ def _coordinator_findings(subject: IntegritySubject, walk: LogReplay) -> Iterato
     named = coordinated_commits.coordinator_of(state.metadata)
     if named is None:
         return
-    if subject.committer.decider(state.protocol, state.metadata) is Decider.MISSING_OWNER:
+    if subject.committer.decider(state.protocol, state.metadata) is Decider.MISSING_COORDINATOR:
         problem = (
-            f"the log reaches version {state.version}; {named.owner!r} may have ratified more, and nothing "
+            f"the log reaches version {state.version}; {named.name!r} may have ratified more, and nothing "
             "is repaired without it"
         )
         yield new_finding("owned-elsewhere", walk.evidence.location, problem, version=state.version)
     elif (because := walk.evidence.unanswered) is not None:
-        problem = f"the log reaches version {state.version}, and {named.owner!r} does not say more: {because}"
+        problem = f"the log reaches version {state.version}, and {named.name!r} does not say more: {because}"
         yield new_finding("owner-silent", walk.evidence.location, problem, version=state.version)
 
 
@@ -301,7 +301,9 @@ def _is_repairable_here(subject: IntegritySubject, walk: LogReplay) -> bool:
     if state is None or walk.evidence.unanswered is not None:
         return False
     decider = subject.committer.decider(state.protocol, state.metadata)
-    return decider is Decider.DISPENSABLE_OWNER or authority.allows_maintenance(Maintenance.REPAIR, decider)
+    return decider is Decider.DISPENSABLE_COORDINATOR or authority.allows_maintenance(
+        Maintenance.REPAIR, decider
+    )
 
 
 def _description_differences(books: CatalogRecords, state: State) -> Iterator[str]:

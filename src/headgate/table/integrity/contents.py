@@ -16,7 +16,7 @@ from headgate.table.read import log_reader
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A table's log as it was listed, and what its catalog or commit owner said after that.
+    """A table's log as it was listed, and what its catalog or coordinator said after that.
 
     In this order, because then every file that was listed must be one that is known by now.
     """
@@ -28,7 +28,7 @@ class Evidence:
     held: Mapping[Version, RatifiedCommit]
     books: CatalogRecords | None = None
     unanswered: str | None = None
-    """Why a commit owner that can be reached did not say what it holds."""
+    """Why a coordinator that can be reached did not say what it holds."""
 
     def published(self) -> set[Version]:
         """The versions whose published file was listed."""
@@ -137,7 +137,7 @@ def _read(store: Store, path: str) -> bytes | None:
 
 
 def held_staged_names(evidence: Evidence) -> set[str]:
-    """The names of the staged files that the catalog or the owner knows."""
+    """The names of the staged files that the catalog or the coordinator knows."""
     rows = evidence.books.rows if evidence.books is not None else ()
     known = {row.file_name for row in rows if row.file_name is not None}
     for commit in evidence.held.values():

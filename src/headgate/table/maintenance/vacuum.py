@@ -91,7 +91,7 @@ def vacuum(table: OpenedTable, wish: VacuumOptions) -> VacuumResult:
         kept |= _removed_since(table, cutoff)
     found = _expired_files(table, cutoff) if wish.lite else table.store.list_from("")
     old = [meta for meta in found if _is_data(meta.path) and meta.modified_ms < cutoff]
-    # Meanwhile somebody may have restored an old version, or have given the table to an owner.
+    # Meanwhile somebody may have restored an old version, or have given the table to a coordinator.
     newer = table.check_permitted(Maintenance.DATA_CLEANUP, "VACUUM").snapshot
     if newer.version != base.version:
         kept |= _protected_files(table, newer, cutoff)

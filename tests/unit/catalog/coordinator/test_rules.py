@@ -1,4 +1,4 @@
-"""What a commit owner may do next with a table: the rules, on paper."""
+"""What a coordinator may do next with a table: the rules, on paper."""
 
 from dataclasses import replace
 

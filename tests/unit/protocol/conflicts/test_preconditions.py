@@ -70,7 +70,7 @@ OTHER_METADATA = msgspec.structs.replace(STATE.metadata, name="other")
 
 
 def with_properties(state: State, **values: str) -> Metadata:
-    """The metadata with these properties of a commit owner (S128, S129)."""
+    """The metadata with these properties of a coordinator (S128, S129)."""
     said = {f"delta.coordinatedCommits.{name}-preview": value for name, value in values.items()}
     return msgspec.structs.replace(state.metadata, configuration={**state.metadata.configuration, **said})
 
@@ -113,14 +113,14 @@ BROKEN: dict[str, list[tuple[State, tuple[Action, ...]]]] = {
     "vectors-wide-bounds": [(VECTORS, (TIGHT, GONE))],
     "isolation-level": [(STATE, (RELAXED.metadata,))],
     "stored-expressions": [(STATE, (HOSTILE.protocol, HOSTILE.metadata))],
-    "commit-owner": [
+    "coordinator": [
         (TAKEN, (with_properties(TAKEN, commitCoordinator="two"),)),
         (TAKEN, (with_properties(TAKEN, commitCoordinatorConf='{"a":"b"}'),)),
         (RELEASED, (with_properties(RELEASED, commitCoordinator="one"),)),
     ],
-    "commit-owner-feature": [(FORGOTTEN, (A,)), (TAKEN_TWICE, (A,))],
-    "commit-owner-named": [(STATE, (RELEASED.protocol,))],
-    "commit-owner-timestamps": [(TAKEN, (without_stamps(TAKEN),))],
+    "coordinator-feature": [(FORGOTTEN, (A,)), (TAKEN_TWICE, (A,))],
+    "coordinator-named": [(STATE, (RELEASED.protocol,))],
+    "coordinator-timestamps": [(TAKEN, (without_stamps(TAKEN),))],
 }
 KEPT: dict[str, tuple[State, tuple[Action, ...]]] = {
     "one-protocol-one-metadata": (STATE, (STATE.metadata, STATE.protocol)),
@@ -140,10 +140,10 @@ KEPT: dict[str, tuple[State, tuple[Action, ...]]] = {
     "vectors-wide-bounds": (VECTORS, (msgspec.structs.replace(TIGHT, data_change=False),)),
     "isolation-level": (RELAXED, (msgspec.structs.replace(RELAXED.metadata, name="other"),)),
     "stored-expressions": (HOSTILE, (msgspec.structs.replace(HOSTILE.metadata, name="other"),)),
-    "commit-owner": (RELEASED, (with_properties(RELEASED, commitCoordinator="one", tableConf="{}"),)),
-    "commit-owner-feature": (TAKEN, (A,)),
-    "commit-owner-named": (RELEASED, (A,)),
-    "commit-owner-timestamps": (RELEASED, (RELEASED.metadata,)),
+    "coordinator": (RELEASED, (with_properties(RELEASED, commitCoordinator="one", tableConf="{}"),)),
+    "coordinator-feature": (TAKEN, (A,)),
+    "coordinator-named": (RELEASED, (A,)),
+    "coordinator-timestamps": (RELEASED, (RELEASED.metadata,)),
 }
 
 

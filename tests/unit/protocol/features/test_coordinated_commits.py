@@ -17,7 +17,7 @@ from headgate.table.alter import set_properties
 from tests.support import commits
 from tests.support.owned import NAME, coordinated, ordinary
 
-NAMED = {CURRENT.owner: NAME}
+NAMED = {CURRENT.coordinator: NAME}
 CONFIGURED = {CURRENT.conf: "{}"}
 TABLE = {CURRENT.table_conf: "{}"}
 LEGAL = {**NAMED, **CONFIGURED}
@@ -123,9 +123,9 @@ def test_alter_sets_a_coordinator_once(
 @pytest.mark.parametrize(
     ("existing", "keys", "code"),
     [
-        (TAKEN, {CURRENT.owner}, UNSET), (TAKEN, {CURRENT.conf}, UNSET), (TAKEN, {CURRENT.table_conf}, UNSET),
-        (TAKEN, {IN_COMMIT_TIMESTAMPS}, NEEDED), (TAKEN, {"acme"}, None),
-        ({}, {CURRENT.owner}, None), (STAMPED, {IN_COMMIT_TIMESTAMPS}, None),
+        (TAKEN, {CURRENT.coordinator}, UNSET), (TAKEN, {CURRENT.conf}, UNSET),
+        (TAKEN, {CURRENT.table_conf}, UNSET), (TAKEN, {IN_COMMIT_TIMESTAMPS}, NEEDED),
+        (TAKEN, {"acme"}, None), ({}, {CURRENT.coordinator}, None), (STAMPED, {IN_COMMIT_TIMESTAMPS}, None),
     ],
 )  # fmt: skip
 def test_alter_does_not_unset_a_coordinator(
@@ -177,7 +177,7 @@ def test_an_owner_is_found_by_every_name_the_feature_had(feature: str, owner: st
     before = protocol_upgrade.with_features(commits.PROTOCOL, (feature,))
 
     assert found is not None
-    assert (found.naming.feature, found.owner, found.naming.staged) == (feature, "o", f"_delta_log/{folder}/")
+    assert (found.naming.feature, found.name, found.naming.staged) == (feature, "o", f"_delta_log/{folder}/")
     assert (found.conf, found.table_conf, found.table_conf_text) == ({}, {}, None)
     assert coordinated_commits.leftover_features(before) == (feature,)
     after, _ = coordinated_commits.without_coordinator(commits.metadata(), before)
@@ -196,7 +196,7 @@ def test_a_table_is_given_to_an_owner_and_taken_from_it() -> None:
 
     found = coordinated_commits.coordinator_of(after)
     assert found is not None
-    assert (found.naming.feature, found.owner) == ("coordinatedCommits-preview", NAME)
+    assert (found.naming.feature, found.name) == ("coordinatedCommits-preview", NAME)
     assert (found.conf_text, found.conf) == ('{"a":"1","b":"2"}', {"a": "1", "b": "2"})
     assert found.table_conf == {"id": "7"}
     assert after.configuration[IN_COMMIT_TIMESTAMPS] == "true"
@@ -221,7 +221,7 @@ def test_a_check_of_vacuums_that_was_there_before_the_owner_stays() -> None:
     ("before", "after", "words"),
     [
         ({}, {}, None), (TAKEN, TAKEN, None), (TAKEN, {}, None), ({}, TAKEN, None),
-        (TAKEN, {**TAKEN, CURRENT.owner: "two"}, "going over to 'two'"),
+        (TAKEN, {**TAKEN, CURRENT.coordinator: "two"}, "going over to 'two'"),
         (TAKEN, {**TAKEN, CURRENT.conf: '{"a":"1"}'}, "other settings"),
         ({}, LEGAL, "never asked to own the table"),
     ],

@@ -60,7 +60,7 @@ def over(target: State, source: State, **stated: str) -> CloneMetadata:
 def test_s117_a_clone_never_has_the_coordinator_of_its_source(
     naming: coordinated_commits.FeatureNaming, replaces: bool
 ) -> None:
-    ours = {naming.owner: "someone", naming.conf: "{}", naming.table_conf: "{}"}
+    ours = {naming.coordinator: "someone", naming.conf: "{}", naming.table_conf: "{}"}
     source = table("stamped", f"feature:{naming.feature}", **ours)
 
     made = over(managed(), source) if replaces else clone(source)

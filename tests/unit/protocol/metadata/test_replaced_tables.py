@@ -23,7 +23,7 @@ from tests.support.tables import SCHEMA
 
 STAMPS = "delta.enableInCommitTimestamps"
 PROVENANCE = (ENABLEMENT_VERSION, ENABLEMENT_TIMESTAMP)
-OWNER = {CURRENT.owner: "another", CURRENT.conf: "{}"}
+OWNER = {CURRENT.coordinator: "another", CURRENT.conf: "{}"}
 each_route = pytest.mark.parametrize("route", (*ROUTES, COORDINATED))
 
 
@@ -44,9 +44,9 @@ def test_a_coordinated_table_keeps_its_owner_whatever_the_defaults() -> None:
     place, _ = coordinated(2)
     table = place.opened()
     before = configuration(table)
-    assert {CURRENT.owner, CURRENT.conf, CURRENT.table_conf, STAMPS, *PROVENANCE} <= before.keys()
+    assert {CURRENT.coordinator, CURRENT.conf, CURRENT.table_conf, STAMPS, *PROVENANCE} <= before.keys()
 
-    for defaults in ({}, OWNER, {CURRENT.owner: "alone"}, {STAMPS: "false"}):
+    for defaults in ({}, OWNER, {CURRENT.coordinator: "alone"}, {STAMPS: "false"}):
         replaced(table, {"mine": "x"}, defaults)
 
         assert configuration(table) == {**before, "mine": "x"}

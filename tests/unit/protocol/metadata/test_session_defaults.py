@@ -20,9 +20,9 @@ from tests.support.tables import SCHEMA
 STAMPS = "delta.enableInCommitTimestamps"
 FEATURE = "delta.feature.catalogManaged"
 BOTH = pytest.mark.parametrize("managed", [True, False], ids=["managed", "by path"])
-OWNER = {CURRENT.owner: NAME, CURRENT.conf: msgspec.json.encode(CONF).decode()}
+OWNER = {CURRENT.coordinator: NAME, CURRENT.conf: msgspec.json.encode(CONF).decode()}
 ILLEGAL = [
-    ({CURRENT.owner: NAME}, "DELTA_MUST_SET_ALL_COORDINATED_COMMITS_CONFS_IN_SESSION"),
+    ({CURRENT.coordinator: NAME}, "DELTA_MUST_SET_ALL_COORDINATED_COMMITS_CONFS_IN_SESSION"),
     ({CURRENT.conf: "{}"}, "DELTA_MUST_SET_ALL_COORDINATED_COMMITS_CONFS_IN_SESSION"),
     ({**OWNER, CURRENT.table_conf: "{}"}, "DELTA_CONF_OVERRIDE_NOT_SUPPORTED_IN_SESSION"),
     ({**OWNER, CURRENT.conf: "no JSON"}, "DELTA_ILLEGAL_OPTION"),
@@ -153,7 +153,7 @@ def test_other_defaults_give_a_table_to_nobody() -> None:
 
     assert COMFORTS.items() <= dict(settings_of(place)).items()
     assert not {*CURRENT.properties} & settings_of(place).keys()
-    assert session_defaults.default_coordinator(OWNER, {**OWNER, CURRENT.owner: "another"}) is None
+    assert session_defaults.default_coordinator(OWNER, {**OWNER, CURRENT.coordinator: "another"}) is None
     assert session_defaults.default_coordinator({}, OWNER) == (NAME, CONF)
 
 
@@ -171,7 +171,9 @@ def test_what_is_said_of_an_owner_wins_over_defaults(defaults: Mapping[str, str]
     assert OWNER.items() <= dict(settings_of(place)).items()
 
 
-@pytest.mark.parametrize("said", [{CURRENT.owner: NAME}, {CURRENT.conf: "{}"}, {CURRENT.table_conf: "{}"}])
+@pytest.mark.parametrize(
+    "said", [{CURRENT.coordinator: NAME}, {CURRENT.conf: "{}"}, {CURRENT.table_conf: "{}"}]
+)
 def test_what_cannot_be_said_of_an_owner_is_refused_whatever_the_defaults(said: Mapping[str, str]) -> None:
     """S146"""
     place = empty()
@@ -187,7 +189,7 @@ def test_what_cannot_be_said_of_an_owner_is_refused_whatever_the_defaults(said: 
 def test_an_owner_by_default_that_nobody_registered_makes_no_table() -> None:
     place = Place()
 
-    with pytest.raises(InvalidRequest, match="no commit owner 'one'"):
+    with pytest.raises(InvalidRequest, match="no coordinator 'one'"):
         coordination.create_table(place.opened(), TableDefinition(SCHEMA, defaults=OWNER), place.find)
 
     assert place.published() == []

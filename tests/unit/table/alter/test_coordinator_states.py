@@ -1,4 +1,4 @@
-"""Feature and commit owner go together: neither is made without the other, and both states are found."""
+"""Feature and coordinator go together: neither is made without the other, and both states are found."""
 
 from pathlib import Path
 
@@ -132,7 +132,7 @@ def test_dropping_the_feature_releases_the_table() -> None:
 def test_setting_name_and_conf_takes_over() -> None:
     """As ALTER TABLE SET TBLPROPERTIES does in Delta Spark."""
     place, watched = ordinary(1)
-    said = {CURRENT.owner: NAME, CURRENT.conf: '{"endpoint":"here"}'}
+    said = {CURRENT.coordinator: NAME, CURRENT.conf: '{"endpoint":"here"}'}
 
     with pytest.raises(InvalidRequest, match="set acme in another call"):
         coordination.coordinate_by_properties(place.opened(), place.find, {**said, "acme": "x"})
@@ -140,7 +140,7 @@ def test_setting_name_and_conf_takes_over() -> None:
 
     found = coordinated_commits.coordinator_of(place.opened().snapshot().state.metadata)
     assert found is not None
-    assert (found.owner, found.conf) == (NAME, CONF)
+    assert (found.name, found.conf) == (NAME, CONF)
     assert append(place.opened(), "x") == [3]
     assert watched.count("commit") == 1
 
@@ -159,12 +159,12 @@ def test_an_existing_table_is_not_opened_as_that_of_an_owner_it_does_not_have(tm
     place, conf = tmp_path / "table", {"lake": str(tmp_path / "lake")}
     table = headgate.at_path(place, columns="id BIGINT")
 
-    with pytest.raises(InvalidRequest, match=r"has no commit owner.*coordinate\('headgate'"):
+    with pytest.raises(InvalidRequest, match=r"has no coordinator.*coordinate\('headgate'"):
         headgate.at_path(place, columns="id BIGINT", owner=("headgate", conf))
-    said = {CURRENT.owner: "headgate", CURRENT.conf: msgspec.json.encode(conf).decode()}
+    said = {CURRENT.coordinator: "headgate", CURRENT.conf: msgspec.json.encode(conf).decode()}
     assert table.set_properties(said) == 1
     assert headgate.at_path(place, columns="id BIGINT", owner=("headgate", conf)).version() == 1
-    with pytest.raises(InvalidRequest, match="its commit owner is 'headgate' with"):
+    with pytest.raises(InvalidRequest, match="its coordinator is 'headgate' with"):
         headgate.at_path(place, columns="id BIGINT", owner=("headgate", {**conf, "batch": "2"}))
 
 

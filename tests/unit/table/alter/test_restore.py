@@ -21,7 +21,7 @@ each_route = pytest.mark.parametrize("route", (*ROUTES, COORDINATED))
 
 
 def made(route: str, *words: str) -> tuple[Place, OpenedTable]:
-    """A table, at version 1 if a commit owner has it and at 0 if not."""
+    """A table, at version 1 if a coordinator has it and at 0 if not."""
     if route != COORDINATED:
         return new(route, *words)
     place = create(words, managed=False)

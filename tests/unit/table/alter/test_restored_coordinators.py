@@ -79,6 +79,6 @@ def test_of_a_restore_and_an_owner_who_takes_the_table_the_second_is_told(
     with pytest.raises(ConcurrentWrite):
         loser(table)
 
-    assert (CURRENT.owner in configuration(place.opened())) is (first == "coordinate")
+    assert (CURRENT.coordinator in configuration(place.opened())) is (first == "coordinate")
     assert paths(place.opened()) == (["1", "2"] if first == "coordinate" else ["1"])
     assert append(place.opened(), ["after"]) == [4]

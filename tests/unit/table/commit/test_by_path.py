@@ -135,9 +135,9 @@ def test_an_owner_that_nobody_registered_is_told_once_and_stops_writers(
             refused()
         assert caught.value.code == WITHOUT
     protocol = place.opened().snapshot().state.protocol
-    assert asked.decider(protocol, said) is Decider.MISSING_OWNER
+    assert asked.decider(protocol, said) is Decider.MISSING_COORDINATOR
     assert asked.decider(protocol, metadata(place, 0)) is Decider.FILE_SYSTEM
-    assert router(place).decider(protocol, said) is Decider.OWNER
+    assert router(place).decider(protocol, said) is Decider.COORDINATOR
     assert router(place).decider(MANAGED, said) is Decider.MISSING_CATALOG
     assert place.staged() == [2, 3]
 

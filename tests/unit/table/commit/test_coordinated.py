@@ -1,4 +1,4 @@
-"""Tables of a commit owner: committed to, read and published, with and without the owner."""
+"""Tables of a coordinator: committed to, read and published, with and without the owner."""
 
 import logging
 from dataclasses import replace
@@ -81,7 +81,7 @@ def test_version_0_is_a_file_and_the_owner_decides_the_rest() -> None:
     assert append(table, "abc") == [1, 2, 3]
     assert (place.published(), place.staged(), watched.count("commit")) == ([0], [1, 2, 3], 3)
     settings = settings_of(place.opened())
-    assert settings[CURRENT.owner] == NAME
+    assert settings[CURRENT.coordinator] == NAME
     assert msgspec.json.decode(settings[CURRENT.conf]) == CONF
     table_conf = msgspec.json.decode(settings[CURRENT.table_conf])
     assert all(told == table_conf for told in watched.told)
@@ -420,7 +420,7 @@ def test_an_owner_nobody_asked_is_not_written_into_a_table() -> None:
         table.commit(
             Change(Operation("SET"), (protocol, with_settings(table, owner=NAME))), base=table.snapshot()
         )
-    with pytest.raises(InvalidRequest, match="no commit owner 'nobody'") as caught:
+    with pytest.raises(InvalidRequest, match="no coordinator 'nobody'") as caught:
         coordination.coordinate(table, place.find, "nobody", {})
     assert caught.value.code == WITHOUT
 

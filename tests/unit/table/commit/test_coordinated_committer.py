@@ -1,4 +1,4 @@
-"""The route of a commit owner, asked directly: what became of a commit, and whom it asks."""
+"""The route of a coordinator, asked directly: what became of a commit, and whom it asks."""
 
 import pytest
 

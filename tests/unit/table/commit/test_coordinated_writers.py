@@ -1,4 +1,4 @@
-"""Many writers and readers on one table of a commit owner, each with a memory of its own."""
+"""Many writers and readers on one table of a coordinator, each with a memory of its own."""
 
 import threading
 from collections.abc import Callable

@@ -147,7 +147,7 @@ def test_a_table_of_an_owner_is_not_committed_to_by_creating_a_file() -> None:
     with pytest.raises(UnsupportedFeature) as caught:
         committer.propose(txn)
     assert caught.value.code == WITHOUT
-    assert committer.decider(state.protocol, state.metadata) is Decider.MISSING_OWNER
+    assert committer.decider(state.protocol, state.metadata) is Decider.MISSING_COORDINATOR
     assert committer.decider(state.protocol, commits.metadata()) is Decider.FILE_SYSTEM
     assert committer.decider(commits.MANAGED, commits.metadata()) is Decider.MISSING_CATALOG
     assert not committer.follow(state.version, state.metadata)

@@ -1,4 +1,4 @@
-"""What the commit owner of this database has taken over and ratified."""
+"""What the coordinator of this database has taken over and ratified."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,6 +1,6 @@
 """How is an ordinary table shown in the older API? As EXTERNAL, by what is published in its own log.
 
-A commit owner that the log names is not asked. Whoever may write to the table's folder wrote that name and
+A coordinator that the log names is not asked. Whoever may write to the table's folder wrote that name and
 its conf: it would send the server to any database, server or folder, with the secrets of the server's own
 (T19).
 """

@@ -152,7 +152,7 @@ def test_a_lease_is_ended_by_who_took_it(case: Case) -> None:
 
 def test_what_is_the_owners_alone(case: Case) -> None:
     with pytest.raises(NotAllowed):
-        case.mallory.copies._now(forgotten=(case.plans,))  # type: ignore[attr-defined]
+        case.mallory.copies._write_now(forgotten=(case.plans,))  # type: ignore[attr-defined]
     with pytest.raises(NotAllowed):
         case.mallory.copies.find_lost_tables()
     with pytest.raises(NotAllowed):

@@ -7,7 +7,7 @@ import pytest
 from headgate import coordinators
 from headgate.catalog.coordinator.ledger import MemoryLedger
 from headgate.errors import InvalidRequest
-from headgate.plugins.owner_addresses import VARIABLE, require_known_server
+from headgate.plugins.coordinator_addresses import VARIABLE, require_known_server
 
 TOKEN, PASSWORD = {"HEADGATE_TOKEN": "hgt_x"}, {"PGPASSWORD": "x"}
 AWAY = (

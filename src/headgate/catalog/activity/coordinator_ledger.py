@@ -1,4 +1,4 @@
-"""A commit owner's ledger in the database of a catalog: durable, shared by processes.
+"""A coordinator's ledger in the database of a catalog: durable, shared by processes.
 
 On PostgreSQL also by machines: one conditional update decides there as well. The tables are in no directory,
 so who may use the ledger is granted on the lake.
@@ -118,7 +118,7 @@ class DatabaseLedger:
     def write(self, table_id: str, commit: RatifiedCommit, *, accepting: bool) -> bool:
         """One conditional update decides, whatever the isolation of the database."""
         if not isinstance(commit.where, StagedCommit):
-            raise InvalidRequest("a commit owner is told of staged commits only")
+            raise InvalidRequest("a coordinator is told of staged commits only")
         is_next = (
             owned_tables.c.table_id == table_id,
             owned_tables.c.next_version == commit.version,
@@ -182,7 +182,7 @@ class DatabaseLedger:
     def _require(self, db: Connection, privilege: Privilege) -> None:
         """Refuse whoever may not use the ledger, whatever it knows of the table (T14)."""
         if self.principal != OWNER:
-            what = "ask the lake as the commit owner of a table"
+            what = "ask the lake as the coordinator of a table"
             grant_store.require_privilege(db, self.principal, privilege, LAKE, what)
 
 

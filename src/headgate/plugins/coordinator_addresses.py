@@ -1,4 +1,4 @@
-"""Which servers may the conf of a commit owner lead to? Those of this machine, or that a program was told.
+"""Which servers may the conf of a coordinator lead to? Those of this machine, or that a program was told.
 
 The conf is stored in the table, so whoever wrote the table's log chose the address, and a client that goes
 there shows it the token or the password of its environment. Where there is one, it names the servers too:
@@ -32,7 +32,7 @@ def require_known_server(place: str, environment: Mapping[str, str] = os.environ
     named, known = _server(place), environment.get(VARIABLE, "").lower().split(",")
     if named not in {each.strip().rstrip("/") for each in known}:
         raise InvalidRequest(
-            f"the conf of a commit owner names the server {named}, and is written by whoever writes the "
+            f"the conf of a coordinator names the server {named}, and is written by whoever writes the "
             f"table: if this program may show its token or password there, set {VARIABLE}={named}"
         )
 
