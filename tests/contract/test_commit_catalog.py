@@ -85,9 +85,9 @@ def test_what_is_told_of_the_table_is_what_its_latest_version_says(case: Case) -
     renewed = altered(case.store, acme="1")
     info = CommitInfo(in_commit_timestamp=stamp(1), txn_id=TxnId("a"))
 
-    before = case.tail.told
+    before = case.tail.description
     case.catalog.propose(inline(case.table_id, 1, "a", data=codec.encode((info, renewed))))
-    after = case.tail.told
+    after = case.tail.description
 
     assert before is None or (before.protocol, before.metadata) == (first.protocol, first.metadata)
     assert after is None or (after.protocol, after.metadata) == (first.protocol, renewed)

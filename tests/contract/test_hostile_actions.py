@@ -50,7 +50,7 @@ class Scene:
         return Counter(map(repr, found.to_pylist()))
 
     def txns(self) -> dict[str, AppTransaction]:
-        told = self.owner.tail(self.table_id).told
+        told = self.owner.tail(self.table_id).description
         assert told is not None
         return dict(told.txns or {})
 

@@ -66,7 +66,7 @@ def test_domains_and_applications_are_told_as_the_latest_version_has_them(
     )
     propose(catalog, table, 4, named_file("x"))
 
-    told = catalog.tail(table.table_id).told
+    told = catalog.tail(table.table_id).description
     state = open_managed(catalog, table.table_id, table.location).snapshot().state
 
     assert told is not None
@@ -85,7 +85,7 @@ def test_a_refused_commit_leaves_no_trace_in_what_is_told(catalog: Catalog, tabl
     )
 
     assert isinstance(lost, Lost)
-    told = catalog.tail(table.table_id).told
+    told = catalog.tail(table.table_id).description
     assert told is not None
     assert told.domains == {"a": domain("a", "1")}
 
@@ -102,7 +102,7 @@ def test_what_a_handler_made_of_two_domains_is_what_is_told(catalog: Catalog, ta
 
     second.change_domains([SetDomain("acme.tags", '["a","c"]')], since=base)
 
-    told = catalog.tail(table.table_id).told
+    told = catalog.tail(table.table_id).description
     assert told is not None
     assert told.domains == second.snapshot().state.domains
     assert all(tag in told.domains["acme.tags"].configuration for tag in "abc")
@@ -466,7 +466,7 @@ def test_everything_loaded_belongs_together(catalog: Catalog, table: StagingTabl
 
     assert loaded.entry == catalog.resolve(ORDERS)
     assert loaded.tail == catalog.tail(table.table_id)
-    assert loaded.tail.told == catalog.tail(table.table_id).told
+    assert loaded.tail.description == catalog.tail(table.table_id).description
 
 
 # --- moments and history

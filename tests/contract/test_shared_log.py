@@ -109,7 +109,7 @@ def test_what_a_foreign_version_says_of_the_table_is_told(catalog: Catalog, tabl
 
     assert catalog.import_external_versions(table.table_id) == 1
 
-    told = catalog.tail(table.table_id).told
+    told = catalog.tail(table.table_id).description
     assert told is not None
     assert told.domains == {"a": DOMAIN}
     assert told.txns == {"s": AppTransaction(app_id="s", version=4)}

@@ -70,7 +70,7 @@ def test_it_tells_what_the_tables_are(case: Case) -> None:
     told = case.pinned.pin([ORDERS]).tails[case.ids[0]]
     known = case.catalog.tail(case.ids[0])
 
-    assert told.told == known.told
+    assert told.description == known.description
     assert told.latest_timestamp == known.latest_timestamp
 
 

@@ -159,7 +159,7 @@ def t2_a_name_of_another_version(scene: Scene) -> bool:
 
 
 def t3_a_commit_made_for_another_table(scene: Scene) -> bool:
-    told = scene.catalog.tail(scene.other).told
+    told = scene.catalog.tail(scene.other).description
     assert told is not None
     info = CommitInfo(in_commit_timestamp=stamp(1), txn_id=TxnId(scene.evil))
     scene.store.put(file_names.STAGED_FOLDER + (name := _name()), codec.encode((info, told.metadata)))
@@ -175,7 +175,7 @@ def t3_a_staged_file_of_another_transaction(scene: Scene) -> bool:
 
 
 def t4_a_commit_that_leaves_the_catalog(scene: Scene) -> bool:
-    told = scene.catalog.tail(scene.victim).told
+    told = scene.catalog.tail(scene.victim).description
     assert told is not None
     info = CommitInfo(in_commit_timestamp=stamp(1), txn_id=TxnId(scene.evil))
     free = with_features(told.protocol, without=("catalogManaged",))
@@ -257,7 +257,7 @@ def t10_versions_that_are_never_published(scene: Scene) -> bool:
 
 
 def t13_metadata_changed_by_who_may_only_append(scene: Scene) -> bool:
-    told = scene.catalog.tail(scene.victim).told
+    told = scene.catalog.tail(scene.victim).description
     assert told is not None
     info = CommitInfo(
         in_commit_timestamp=stamp(1), txn_id=TxnId(scene.evil), operation="WRITE", is_blind_append=True
@@ -269,7 +269,7 @@ def t13_metadata_changed_by_who_may_only_append(scene: Scene) -> bool:
 
 
 def t15_a_credential_in_a_property(scene: Scene) -> bool:
-    told = scene.catalog.tail(scene.victim).told
+    told = scene.catalog.tail(scene.victim).description
     assert told is not None
     info = CommitInfo(in_commit_timestamp=stamp(1), txn_id=TxnId(scene.evil))
     changed = with_properties(told.metadata, fs_s3a_secret_key=CANARY)

@@ -64,7 +64,7 @@ class Place:
         return self.table()
 
     def told(self, table_id: TableId) -> TableState:
-        found = self.catalog.tail(table_id).told
+        found = self.catalog.tail(table_id).description
         assert found is not None
         return found
 

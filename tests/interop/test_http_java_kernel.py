@@ -72,8 +72,8 @@ def test_the_kernel_makes_a_table_fills_and_publishes_it(served: ServedTable, ke
     assert kernel.do("append", name, ids=[3], publish=True) == 2
     loaded = served.catalog.load(name)
 
-    assert loaded.tail.told is not None
-    assert loaded.tail.told.metadata.configuration["io.unitycatalog.tableId"] == loaded.entry.table_id
+    assert loaded.tail.description is not None
+    assert loaded.tail.description.metadata.configuration["io.unitycatalog.tableId"] == loaded.entry.table_id
     assert kernel.do("load", name) == [2, [1, 2, 3]]
     log = Path(loaded.entry.location) / "_delta_log"
     assert sorted(path.name for path in log.glob("*.json")) == [f"{version:020}.json" for version in range(3)]

@@ -49,9 +49,9 @@ def test_sail_makes_fills_changes_and_drops_a_table(served: ServedTable, sail: F
     name = TableName("s2", "made")
     made = served.catalog.load(name)
 
-    assert made.tail.told is not None
-    assert made.tail.told.metadata.configuration["io.unitycatalog.tableId"] == made.entry.table_id
-    assert made.tail.told.protocol.is_catalog_managed
+    assert made.tail.description is not None
+    assert made.tail.description.metadata.configuration["io.unitycatalog.tableId"] == made.entry.table_id
+    assert made.tail.description.protocol.is_catalog_managed
     assert sail.run(f"SELECT id FROM {LAKE}.s2.made") == []
     sail.run(
         f"INSERT INTO {LAKE}.s2.made VALUES (1, 'a'), (2, 'b')", f"DELETE FROM {LAKE}.s2.made WHERE id = 1"

@@ -42,7 +42,7 @@ class Place:
     location: str
 
     def told(self) -> TableState:
-        found = self.catalog.tail(self.table_id).told
+        found = self.catalog.tail(self.table_id).description
         assert found is not None
         return found
 

@@ -196,7 +196,9 @@ class Participant:
         versions = map(Version, range(self.collector.version + 1, frontier.latest + 1))
         store = self.opened.store
         return tuple(
-            codec.decode(version, log_reader.commit_content(store, version, frontier.held.get(version)))
+            codec.decode(
+                version, log_reader.commit_content(store, version, frontier.unpublished.get(version))
+            )
             for version in versions
         )
 

@@ -21,7 +21,7 @@ class Frontier:
     """
 
     latest: Version
-    held: Mapping[Version, RatifiedCommit]
+    unpublished: Mapping[Version, RatifiedCommit]
     managed: bool
     listing: Sequence[LogFile] | None = None
     """What was listed to find this out, from some checkpoint on, so that nobody lists it again."""
@@ -31,7 +31,7 @@ class Frontier:
     """Tells which version a moment means, if something can; None from it if that is not known."""
     checksum: ChecksumContent | None = field(default=None, compare=False)
     """The newest checksum that the catalog has a copy of, so that nobody reads its file."""
-    told: TableState | None = None
+    description: TableState | None = None
     """What the catalog says the table is at the latest version, if it says so."""
     latest_timestamp: EpochMillis | None = field(default=None, compare=False)
     """The in-commit timestamp of the latest version, if the catalog tells it."""
@@ -41,7 +41,7 @@ class Frontier:
     @property
     def bound(self) -> Version | None:
         """The latest version if no listing can tell it: a catalog decides, or commits are not published."""
-        return self.latest if self.managed or self.held else None
+        return self.latest if self.managed or self.unpublished else None
 
 
 class Committer(Protocol):

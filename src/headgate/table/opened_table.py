@@ -111,7 +111,7 @@ class OpenedTable:
         """What the table is now; no commit is read if a catalog or checksum tells and nobody needs files."""
         known = self.known_snapshots.loaded
         frontier = self._committer.frontier(known=known.version if known else None)
-        latest, told = frontier.latest, frontier.told
+        latest, told = frontier.latest, frontier.description
         if told is not None and told.protocol.is_catalog_managed:
             self._check_readable(told.protocol, told.metadata)
             return TableDescription(
@@ -369,7 +369,7 @@ class OpenedTable:
             return found.version, found.state.domains
         known = self.known_snapshots.loaded
         frontier = self._committer.frontier(known=known.version if known else None)
-        told = frontier.told
+        told = frontier.description
         if told is not None and told.domains is not None and told.protocol.is_catalog_managed:
             self._check_readable(told.protocol, told.metadata)
             return frontier.latest, told.domains

@@ -43,7 +43,7 @@ WIDER = {
 @pytest.fixture
 def now(catalog: Catalog, table: DeltaTable) -> Metadata:
     """What the table is."""
-    told = catalog.tail(TableId(table.uuid)).told
+    told = catalog.tail(TableId(table.uuid)).description
     assert told is not None
     return told.metadata
 

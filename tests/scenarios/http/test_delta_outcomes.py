@@ -148,7 +148,7 @@ def test_a_table_that_the_catalog_does_not_describe_is_read_from_its_log(
 
     loaded = table.load()
 
-    assert catalog.tail(TableId(table.uuid)).told is None
+    assert catalog.tail(TableId(table.uuid)).description is None
     for part in ("etag", "columns", "protocol", "location", "table-uuid"):
         assert loaded["metadata"][part] == before["metadata"][part]
     assert loaded["commits"] == before["commits"]

@@ -139,7 +139,7 @@ def t19_a_log_that_sends_the_server_to_a_place(scene: Scene) -> bool:
 
 def t19_code_in_a_constraint(scene: Scene) -> bool:
     """Whoever evaluates it next runs it, be it the client of somebody else."""
-    told = scene.catalog.tail(scene.table.table_id).told
+    told = scene.catalog.tail(scene.table.table_id).description
     assert told is not None
     info = CommitInfo(in_commit_timestamp=stamp(1), txn_id=TxnId("evil"))
     protocol = with_features(told.protocol, "checkConstraints")

@@ -118,7 +118,7 @@ class Tail:
     latest: Version
     published: Version
     commits: tuple[RatifiedCommit, ...]
-    told: TableState | None = field(default=None, compare=False)
+    description: TableState | None = field(default=None, compare=False)
     """What the log says too, if nothing else is wanted of it; None from a catalog that does not keep it."""
     latest_timestamp: EpochMillis | None = field(default=None, compare=False)
     """The in-commit timestamp of the latest version, from a catalog that tells it."""

@@ -30,7 +30,7 @@ def read_infos(table: VisitedTable, records: Iterable[CommitRecord]) -> dict[Ver
 
 def _info(table: VisitedTable, frontier: Frontier, record: CommitRecord) -> CommitInfo | None:
     version = record.version
-    if record.size > LARGEST_READ and version not in frontier.held:
+    if record.size > LARGEST_READ and version not in frontier.unpublished:
         return _info_at_beginning(table, version)
     content = _content(table, frontier, version)
     if content is None:
@@ -64,6 +64,6 @@ def read_content(table: VisitedTable, version: Version) -> bytes | None:
 
 def _content(table: VisitedTable, frontier: Frontier, version: Version) -> bytes | None:
     try:
-        return log_reader.commit_content(table.opened.store, version, frontier.held.get(version))
+        return log_reader.commit_content(table.opened.store, version, frontier.unpublished.get(version))
     except ObjectNotFound:  # cleaned up behind a checkpoint
         return None

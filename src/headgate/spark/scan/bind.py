@@ -101,7 +101,7 @@ def _drop_deleted(
 ) -> ScannedRows:
     """Without deleted rows, as far as the scan itself can tell; of them only what cannot fail is asked."""
     first = None
-    if wanted is not None and (scanned.gone or scanned.live is not None):
+    if wanted is not None and (scanned.deleted_rows or scanned.live is not None):
         first = row_filter.row_condition(wanted, partial(_stored_column, schema, piece))
     # In one condition: Spark 4.3 asks later ones before one that can raise, if there is one more below it.
     asked = [condition for condition in (first, scanned.live) if condition is not None]
@@ -138,11 +138,11 @@ def _logical_rows(
         chosen += _position_columns(piece, scanned, own)
     if with_metadata and scanned.metadata is not None:
         chosen.append(scanned.metadata.alias(own.metadata))
-    if not scanned.gone:
+    if not scanned.deleted_rows:
         return scanned.rows.select(*chosen)
     where = (scanned.ordinal.cast("int").alias(own.file), scanned.row.alias(own.row))
     return apply_deletion_vectors.filter_deleted(
-        scanned.rows.select(*chosen, *where), scanned.gone, own, guarded=scanned.guarded
+        scanned.rows.select(*chosen, *where), scanned.deleted_rows, own, guarded=scanned.guarded
     )
 
 

@@ -66,7 +66,7 @@ class ScanRequest:
     """A piece to scan, and the rows deleted from each of its files."""
 
     piece: Piece
-    gone: Sequence[DeletedRows]
+    deleted_rows: Sequence[DeletedRows]
     own_metadata: bool
     """Whether Spark's ``_metadata`` would be hidden: by a union, or because it cannot number rows twice."""
 
@@ -80,7 +80,7 @@ class ScannedRows:
     """Which of the files a row is from, if the piece needs ordinals."""
     row: Column
     """The index of a row in its file, if the piece needs that."""
-    gone: Sequence[DeletedRows]
+    deleted_rows: Sequence[DeletedRows]
     metadata: Column | None = None
     """What ``_metadata`` is to say of a row, if Spark's own is not to be used."""
     live: Column | None = None
@@ -167,13 +167,13 @@ def _obstacle(spark: SparkSession) -> str | None:
 def _portable(spark: SparkSession, wanted: StructType, asked: ScanRequest) -> ScannedRows:
     rows = portable_manifest.scan(spark, wanted, asked.piece)
     row = rows.metadataColumn("_metadata").getField("row_index")
-    return ScannedRows(rows, portable_manifest.ordinal(rows, asked.piece), row, asked.gone)
+    return ScannedRows(rows, portable_manifest.ordinal(rows, asked.piece), row, asked.deleted_rows)
 
 
 def _classic(
     spark: SparkSession, wanted: StructType, asked: ScanRequest, skip: FileSkipping | None
 ) -> ScannedRows:
-    piece, gone, own = asked.piece, asked.gone, internal_names.free_names(asked.piece.layout)
+    piece, gone, own = asked.piece, asked.deleted_rows, internal_names.free_names(asked.piece.layout)
     words = apply_deletion_vectors.concatenate_bitmaps(gone, at_most=_MOST_WORDS) if gone else None
     numbers: list[tuple[str, pa.Int64Array]] = []
     if words is not None:

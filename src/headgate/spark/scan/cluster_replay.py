@@ -239,7 +239,7 @@ class _Replay:
 
     def _place(self, version: Version) -> str | bytes:
         """Where a commit is, or its content if the catalog has that."""
-        held = self.frontier.held.get(version)
+        held = self.frontier.unpublished.get(version)
         match held.where if held is not None else None:
             case InlineCommit(content):
                 return content

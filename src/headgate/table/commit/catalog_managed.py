@@ -163,7 +163,7 @@ def frontier_from_tail(found: Tail, served: CatalogHints | None = None) -> Front
         expected=None if served is None else served.expected(found),
         version_at=None if served is None else served.version_at,
         checksum=None if served is None else served.checksum(found),
-        told=found.told,
+        description=found.description,
         latest_timestamp=found.latest_timestamp,
     )
 

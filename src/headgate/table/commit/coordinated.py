@@ -130,8 +130,8 @@ class CoordinatedCommitter:
 
     def publish(self, told: Frontier | None = None) -> Version:  # noqa: ARG002
         frontier = self.frontier()
-        if frontier.held:
-            self._coordinator.backfill_to(self._table, max(frontier.held))
+        if frontier.unpublished:
+            self._coordinator.backfill_to(self._table, max(frontier.unpublished))
         return frontier.latest
 
     def publish_leftovers(self, released: Version) -> None:
@@ -190,7 +190,9 @@ class CoordinatedCommitter:
         # Through the coordinator, because winners may be ratified and not published (W8).
         frontier = self.frontier(known=Version(target - 1))
         return tuple(
-            codec.decode(version, log_reader.commit_content(self._store, version, frontier.held.get(version)))
+            codec.decode(
+                version, log_reader.commit_content(self._store, version, frontier.unpublished.get(version))
+            )
             for version in map(Version, range(target, frontier.latest + 1))
         )
 

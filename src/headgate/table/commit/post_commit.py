@@ -65,7 +65,7 @@ class LogUpkeep:
             self._waited = due
             return _PATIENCE_SECONDS if due else None
         self._waited = False
-        if frontier.held and self.publish(frontier):
+        if frontier.unpublished and self.publish(frontier):
             return RETRY_SECONDS
         return self._describe(version, frontier, interval=interval, due=due)
 
@@ -148,5 +148,5 @@ class LogUpkeep:
     def _commits(self, versions: range, frontier: Frontier) -> Iterator[Commit]:
         for version in map(Version, versions):
             yield codec.decode(
-                version, log_reader.commit_content(self._store, version, frontier.held.get(version))
+                version, log_reader.commit_content(self._store, version, frontier.unpublished.get(version))
             )

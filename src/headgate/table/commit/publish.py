@@ -35,7 +35,7 @@ def publish(
         latest, commits = told.latest, told.commits
     else:
         latest = frontier.latest
-        commits = tuple(frontier.held[version] for version in sorted(frontier.held))
+        commits = tuple(frontier.unpublished[version] for version in sorted(frontier.unpublished))
     reading = _ReadableContents(store, commits)
     with reporting.steps("publish versions", len(commits)) as advance:
         for batch in published_files.batch_versions(reading, count=_AT_ONCE, size=_AT_ONCE_BYTES):

@@ -183,7 +183,7 @@ def gather_evidence(subject: IntegritySubject) -> Evidence:
         subject.location,
         listing,
         frontier.latest,
-        frontier.held,
+        frontier.unpublished,
         unanswered=frontier.unanswered,
     )
 

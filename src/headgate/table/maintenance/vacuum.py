@@ -175,7 +175,7 @@ def _removed_since_leased(table: OpenedTable, latest: Version) -> frozenset[str]
 
 def _removals(table: OpenedTable, frontier: Frontier, versions: Iterable[Version]) -> Iterator[RemoveFile]:
     for version in versions:
-        content = log_reader.commit_content(table.store, version, frontier.held.get(version))
+        content = log_reader.commit_content(table.store, version, frontier.unpublished.get(version))
         for action in codec.decode_actions(version, content):
             if isinstance(action, RemoveFile):
                 yield action
@@ -234,7 +234,7 @@ def _logged_removals(table: OpenedTable) -> Iterator[RemoveFile]:
     versions = {
         file.version for file in log_reader.list_log(table.store) if file.kind is LogFileKind.PUBLISHED
     }
-    return _removals(table, frontier, sorted({*versions, *frontier.held}))
+    return _removals(table, frontier, sorted({*versions, *frontier.unpublished}))
 
 
 def _files_of(table: OpenedTable, file: RemoveFile) -> Iterator[str]:

@@ -91,7 +91,8 @@ class CommitCollector:
             own = self._provisional()
         if not own:
             return self._pinned
-        return replace(self._pinned, latest=max(own), held={**self._pinned.held, **own}, told=None)
+        unpublished = {**self._pinned.unpublished, **own}
+        return replace(self._pinned, latest=max(own), unpublished=unpublished, description=None)
 
     def follow(self, version: Version, metadata: Metadata) -> bool:  # noqa: ARG002 — the catalog decides
         return False
@@ -176,7 +177,8 @@ class CommitCollector:
     def _since(self, start: Version) -> tuple[Commit, ...]:
         known = [
             codec.decode(
-                version, log_reader.commit_content(self._store, version, self._pinned.held.get(version))
+                version,
+                log_reader.commit_content(self._store, version, self._pinned.unpublished.get(version)),
             )
             for version in map(Version, range(start, self._pinned.latest + 1))
         ]

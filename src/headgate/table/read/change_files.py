@@ -126,7 +126,7 @@ def changes_between(
     _check_enabled(first.metadata, first.version)
 
     def read(version: Version) -> tuple[Commit, VersionChanges]:
-        content = log_reader.commit_content(store, version, frontier.held.get(version))
+        content = log_reader.commit_content(store, version, frontier.unpublished.get(version))
         commit = codec.decode(version, content)
         moment = history.commit_timestamp(store, version, commit.info, newest)
         return commit, _changes(commit, tuple(codec.decode_cdc_files(version, content)), moment)

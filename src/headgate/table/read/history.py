@@ -95,7 +95,7 @@ def _version_at_by_catalog(
     found = frontier.version_at(moment)
     if found is None or not enabled.version <= found <= frontier.latest:
         return None
-    if found not in frontier.held:
+    if found not in frontier.unpublished:
         try:
             store.head(file_names.published_path(found))
         except ObjectNotFound:
@@ -105,7 +105,7 @@ def _version_at_by_catalog(
 
 def version_at_or_earliest(store: Store, frontier: Frontier, state: State, moment: EpochMillis) -> Version:
     """The version a moment means, or the earliest one that can still be read if that one cannot."""
-    earliest = log_segment.earliest_version(log_reader.list_log(store), held=frontier.held)
+    earliest = log_segment.earliest_version(log_reader.list_log(store), held=frontier.unpublished)
     try:
         meant = version_at(store, frontier, state, moment)
     except VersionNotFound as exc:
@@ -146,7 +146,7 @@ def _entries(store: Store, frontier: Frontier, state: State, versions: range) ->
 
     def read(version: Version) -> HistoryEntry | None:
         try:
-            content = log_reader.commit_content(store, version, frontier.held.get(version))
+            content = log_reader.commit_content(store, version, frontier.unpublished.get(version))
         except ObjectNotFound:  # cleaned up, and so is everything before it
             return None
         info = codec.decode_commit_info(version, content) or codec.decode(version, content).info

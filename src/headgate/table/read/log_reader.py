@@ -70,7 +70,7 @@ def fold_commits(store: Store, pieces: Iterable[Version | LogFile], frontier: Fr
 def piece_contents(store: Store, piece: Version | LogFile, frontier: Frontier) -> list[tuple[Version, bytes]]:
     """The bytes of a version or of a compaction; of the commits in its place if it is not reconciled."""
     if not isinstance(piece, LogFile):
-        return [(piece, commit_content(store, piece, frontier.held.get(piece)))]
+        return [(piece, commit_content(store, piece, frontier.unpublished.get(piece)))]
     compacted = store.read(piece.path)
     if log_compaction.is_reconciled(piece.version, compacted):
         return [(piece.version, compacted)]
@@ -102,13 +102,13 @@ def _contents(
 def read_commits(store: Store, frontier: Frontier, start: Version, end: Version) -> tuple[Commit, ...]:
     """Each commit from ``start`` to ``end``, both included."""
     versions = map(Version, range(start, end + 1))
-    return tuple(codec.decode(at, commit_content(store, at, frontier.held.get(at))) for at in versions)
+    return tuple(codec.decode(at, commit_content(store, at, frontier.unpublished.get(at))) for at in versions)
 
 
 def read_commit_info(store: Store, version: Version, frontier: Frontier) -> CommitInfo | None:
     """The commitInfo of one version, or None if its commit is gone or has none."""
     try:
-        found = commit_content(store, version, frontier.held.get(version))
+        found = commit_content(store, version, frontier.unpublished.get(version))
     except ObjectNotFound:
         return None
     return codec.decode_commit_info(version, found) or codec.decode_without_files(version, found).info
@@ -123,8 +123,8 @@ def choose_segment(store: Store, frontier: Frontier, target: Version | None) -> 
     """
     for listing in _short_listings(store, frontier, target):
         with suppress(CorruptLog, VersionNotFound):
-            return log_segment.build(listing, held=frontier.held, latest=frontier.bound, target=target)
-    return log_segment.build(list_log(store), held=frontier.held, latest=frontier.bound, target=target)
+            return log_segment.build(listing, held=frontier.unpublished, latest=frontier.bound, target=target)
+    return log_segment.build(list_log(store), held=frontier.unpublished, latest=frontier.bound, target=target)
 
 
 def _short_listings(store: Store, frontier: Frontier, target: Version | None) -> Iterator[Sequence[LogFile]]:

@@ -87,7 +87,7 @@ def load_snapshot(
 
 def state_from_catalog(frontier: Frontier) -> State | None:
     """The small state of the latest version by the catalog's word, if it tells all of it."""
-    told, timestamp = frontier.told, frontier.latest_timestamp
+    told, timestamp = frontier.description, frontier.latest_timestamp
     if told is None or told.domains is None or told.txns is None or timestamp is None:
         return None
     if not (frontier.managed and told.protocol.is_catalog_managed):
@@ -130,7 +130,7 @@ def _load(store: Store, frontier: Frontier, target: Version | None, known: Snaps
             return known.after(log_reader.fold_commits(store, missing, frontier))
     if frontier.expected is not None:
         with suppress(ObjectNotFound, CorruptLog, VersionNotFound):  # not as expected: the listing tells
-            latest, held = frontier.bound, frontier.held
+            latest, held = frontier.bound, frontier.unpublished
             chosen = log_segment.build(frontier.expected, held=held, latest=latest, target=target)
             return _from_segment(store, frontier, chosen)
     return _from_segment(store, frontier, log_reader.choose_segment(store, frontier, target))

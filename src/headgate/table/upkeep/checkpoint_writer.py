@@ -93,7 +93,7 @@ def _segment(store: Store, frontier: Frontier, wanted: Version, instead_of: froz
     if not instead_of:
         return log_reader.choose_segment(store, frontier, wanted)
     listing = [file for file in log_reader.list_log(store) if file.path not in instead_of]
-    return log_segment.build(listing, held=frontier.held, latest=frontier.bound, target=wanted)
+    return log_segment.build(listing, held=frontier.unpublished, latest=frontier.bound, target=wanted)
 
 
 def _check_published(source: CheckpointInput, latest: Version) -> int:

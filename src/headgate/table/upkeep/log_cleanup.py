@@ -43,7 +43,7 @@ def clean_up_log(
     listing = log_reader.list_log(store)
     staged = [meta.path for folder in _STAGED for meta in store.list_from(folder)]
     found = log_cleanup.plan_cleanup(
-        listing, commit, staged=staged, held=frontier.held, latest=frontier.bound
+        listing, commit, staged=staged, held=frontier.unpublished, latest=frontier.bound
     )
     if commit is None or not found.deletions or not _is_allowed(store, state, found, commit, listing):
         return ()

@@ -36,7 +36,7 @@ def _published(store: Store, frontier: Frontier, version: Version) -> Commit:
     if version <= frontier.latest:
         problem = f"version {version} is not published, or no longer: publish first, or start later"
         # What the catalog still holds counts as unpublished, whatever a listing shows.
-        if version not in frontier.held:
+        if version not in frontier.unpublished:
             with suppress(ObjectNotFound):
                 return codec.decode(version, store.read(file_names.published_path(version)))
     raise InvalidRequest(problem, version=version)

@@ -131,7 +131,7 @@ def test_the_catalog_learns_what_the_table_is_from_the_commit_itself(tmp_path: P
     table = found.opened()
 
     def told() -> dict[str, str]:
-        now = found.catalog.tail(found.table_id).told
+        now = found.catalog.tail(found.table_id).description
         state = found.opened().snapshot().state
         assert now is not None
         assert (now.protocol, now.metadata) == (state.protocol, state.metadata)

@@ -41,7 +41,7 @@ class Two:
 
     def altered(self) -> Metadata:
         """The metadata of the first table with one property more."""
-        told = self.catalog.tail(self.first).told
+        told = self.catalog.tail(self.first).description
         assert told is not None
         configuration = {**told.metadata.configuration, "acme": "1"}
         return msgspec.structs.replace(told.metadata, configuration=configuration)
@@ -101,12 +101,12 @@ def test_an_open_version_after_a_change_of_the_table_in_the_same_group_is_lost(t
     answers = two.together(change, open_version(two.first, 1, "open"), open_version(two.first, 2, "after"))
 
     assert [type(answer) for answer in answers] == [Ratified, Lost, Ratified]
-    told = two.catalog.tail(two.first).told
+    told = two.catalog.tail(two.first).description
     assert told is not None and told.metadata == changed
 
 
 def test_changes_of_the_table_in_one_group_are_told_like_changes_one_by_one(two: Two) -> None:
-    before, changed = two.catalog.tail(two.first).told, two.altered()
+    before, changed = two.catalog.tail(two.first).description, two.altered()
     assert before is not None
     steps = [
         inline(two.first, 1, "x", data=_line(1, "x", two.altered())),
@@ -116,7 +116,7 @@ def test_changes_of_the_table_in_one_group_are_told_like_changes_one_by_one(two:
 
     two.together(*steps)
 
-    told = two.catalog.tail(two.first).told
+    told = two.catalog.tail(two.first).description
     assert told is not None and (told.protocol, told.metadata) == (before.protocol, changed)
 
 

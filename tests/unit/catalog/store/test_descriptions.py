@@ -103,7 +103,7 @@ def test_the_catalog_tells_what_the_log_says_after_every_commit(tmp_path: Path) 
         changed = metadata(acme_number=f"{version}", delta_enableInCommitTimestamps="true")
         ratify(table, version, *chance.choice([*choices, (changed,), (changed, MANAGED, add("b"))]))
 
-        told = table.catalog.tail(table.table_id).told
+        told = table.catalog.tail(table.table_id).description
 
         state = table.opened().snapshot().state
         assert told is not None
@@ -113,7 +113,7 @@ def test_the_catalog_tells_what_the_log_says_after_every_commit(tmp_path: Path) 
 def test_a_catalog_that_tells_nothing_is_no_hindrance(tmp_path: Path) -> None:
     """S040"""
     table = managed(tmp_path, 2)
-    silent = table.opened(through=lambda catalog: Garbled(catalog, lambda tail: replace(tail, told=None)))
+    silent = table.opened(through=lambda catalog: Garbled(catalog, lambda tail: replace(tail, description=None)))
 
     found = silent.describe()
 
@@ -124,17 +124,17 @@ def test_a_catalog_that_tells_nothing_is_no_hindrance(tmp_path: Path) -> None:
 def test_what_a_process_of_an_older_release_committed_is_not_told_from_memory(tmp_path: Path) -> None:
     """S040: it moves the table on without leaving word."""
     table = managed(tmp_path, 1)
-    before = table.catalog.tail(table.table_id).told
+    before = table.catalog.tail(table.table_id).description
     ratify(table, 2, metadata(acme="new", delta_enableInCommitTimestamps="true"))
     assert before is not None
     forget(tmp_path, before)
 
-    assert table.catalog.tail(table.table_id).told is None
+    assert table.catalog.tail(table.table_id).description is None
     assert table.opened().describe().metadata.configuration["acme"] == "new"
     ratify(table, 3, DomainMetadata(domain="acme", configuration="x", removed=False))
-    assert table.catalog.tail(table.table_id).told is None
+    assert table.catalog.tail(table.table_id).description is None
     ratify(table, 4, MANAGED, metadata(acme="newer", delta_enableInCommitTimestamps="true"))
-    told = table.catalog.tail(table.table_id).told
+    told = table.catalog.tail(table.table_id).description
     assert told is not None
     assert told.metadata.configuration["acme"] == "newer"
     assert told.domains is None
@@ -175,7 +175,7 @@ def test_a_lake_of_an_older_release_is_brought_up_to_date(tmp_path: Path) -> Non
     catalog = open_catalog(tmp_path)
 
     opened = open_managed(catalog, table.table_id, table.location)
-    assert catalog.tail(table.table_id).told is None
+    assert catalog.tail(table.table_id).description is None
     assert opened.describe().version == 2
     assert paths(opened) == ["1", "2"]
 

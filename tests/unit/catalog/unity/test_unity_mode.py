@@ -347,7 +347,7 @@ def test_metadata_changes_are_told_to_the_server(site: UnitySite, client: LakeCa
     set_properties.set_properties(table, {"owner.team": "blue", "delta.appendOnly": "true"})
     set_properties.unset_properties(table, ["owner.team"])
 
-    state = site.served.tail(table_id).told
+    state = site.served.tail(table_id).description
     assert state is not None
     assert state.metadata.configuration.get("delta.appendOnly") == "true"
     assert "owner.team" not in state.metadata.configuration

@@ -63,7 +63,9 @@ class Place:
         assert segment.commits
         return codec.decode(
             Version(version),
-            log_reader.commit_content(table.store, Version(version), frontier.held.get(Version(version))),
+            log_reader.commit_content(
+                table.store, Version(version), frontier.unpublished.get(Version(version))
+            ),
         )
 
 

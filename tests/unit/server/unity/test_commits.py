@@ -261,7 +261,7 @@ def test_a_table_that_is_named_first_gets_its_version_0_from_the_server(
     assert made["properties"]["delta.feature.catalogManaged"] == "supported"
     assert made["comment"] == "made elsewhere"
     assert [column["partition_index"] for column in made["columns"]] == [None, 0]
-    told = served.catalog.load(TableName("s1", "made")).tail.told
+    told = served.catalog.load(TableName("s1", "made")).tail.description
     assert told is not None
     assert told.metadata.configuration["io.unitycatalog.tableId"] == staged["id"]
     assert [str(entry.name) for entry in served.catalog.tables()] == ["s1.made", "s1.t"]

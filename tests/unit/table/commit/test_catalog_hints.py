@@ -51,11 +51,11 @@ def test_what_the_opening_told_serves_the_first_look_and_only_that(tmp_path: Pat
     assert asked == []
     assert place.wire.calls == ["tail"]
     for frontier in (first, second):
-        assert (frontier.latest, sorted(frontier.held)) == (2, [1, 2])
-        assert frontier.latest_timestamp == frontier.held[Version(2)].in_commit_timestamp
+        assert (frontier.latest, sorted(frontier.unpublished)) == (2, [1, 2])
+        assert frontier.latest_timestamp == frontier.unpublished[Version(2)].in_commit_timestamp
         assert [file.version for file in frontier.expected or ()] == [0]
         assert frontier.version_at is not None
-        assert frontier.version_at(frontier.held[Version(1)].in_commit_timestamp) == 1
+        assert frontier.version_at(frontier.unpublished[Version(1)].in_commit_timestamp) == 1
 
 
 def test_a_catalog_that_serves_nothing_is_asked_and_expects_nothing(tmp_path: Path) -> None:

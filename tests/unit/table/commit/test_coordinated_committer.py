@@ -204,14 +204,14 @@ def test_a_gap_after_what_is_known_is_an_error() -> None:
 def test_what_is_published_is_no_longer_the_owners_even_if_it_does_not_know() -> None:
     place, watched = coordinated(2, batch=100)
     asked = committer(place)
-    held = asked.frontier().held
+    held = asked.frontier().unpublished
     assert sorted(held) == [2, 3]
 
     where = held[Version(2)].where
     assert isinstance(where, StagedCommit)
     place.store.put(file_names.published_path(Version(2)), place.store.read(where.path))
 
-    assert sorted(asked.frontier().held) == [3]
+    assert sorted(asked.frontier().unpublished) == [3]
     assert [commit.version for commit in watched.inner.get_commits(asked_table(place)).commits] == [2, 3]
 
 

@@ -193,7 +193,7 @@ def test_the_log_tells_how_far_it_reaches(
 
     found = FilesystemCommitter(store).frontier()
 
-    assert (found.latest, found.held, found.managed) == (latest, {}, False)
+    assert (found.latest, found.unpublished, found.managed) == (latest, {}, False)
     assert [file.version for file in found.listing or ()] == listed
     assert FilesystemCommitter(store).publish() == latest
 

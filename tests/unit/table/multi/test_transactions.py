@@ -139,7 +139,7 @@ def test_several_changes_of_one_table_are_one_version(lake: Lake) -> None:
     newest = lake.table("s.a")
     assert newest.version() == 2
     assert files(newest) == {"2", "3"}
-    content = newest.log._committer.frontier().held[Version(2)].where
+    content = newest.log._committer.frontier().unpublished[Version(2)].where
     done = codec.decode(Version(2), content.content)  # type: ignore[union-attr]
     assert {add.path for add in done.adds} == {"2", "3"}
     assert [gone.path for gone in done.removes] == ["old"]
@@ -161,7 +161,7 @@ def test_domains_set_twice_say_what_was_said_last_and_those_that_came_and_went_n
         assert dict(table.domains()) == {"kept": "2"}
 
     assert dict(lake.table("s.a").domains()) == {"kept": "2"}
-    held = lake.table("s.a").log._committer.frontier().held[Version(1)].where
+    held = lake.table("s.a").log._committer.frontier().unpublished[Version(1)].where
     assert b"gone" not in held.content  # type: ignore[union-attr]
 
 

@@ -104,7 +104,7 @@ def show_versions(
 
 def _definition(table: VisitedTable) -> DefinitionView:
     """What a table says of itself, by the catalog's word if it tells all of it."""
-    told = table.loaded.tail.told
+    told = table.loaded.tail.description
     if told is None or told.domains is None:
         state = table.opened.snapshot().state
         told = TableState(state.protocol, state.metadata, state.domains)

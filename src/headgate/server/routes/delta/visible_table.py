@@ -104,7 +104,7 @@ def make_visible(session: DeltaSession, loaded: LoadedTable, *, inline: bool) ->
     published = tail.published
     if not inline and (only_held or many) and _published(session, entry):
         commits, published = (), tail.latest
-    state = tail.told or _state_from_log(session, loaded)
+    state = tail.description or _state_from_log(session, loaded)
     return VisibleTable(
         entry,
         state,

@@ -13,7 +13,7 @@ from headgate.storage.location_spelling import location_url
 
 def show_table(lake: ServedLake, caller: Caller, entry: TableEntry, tail: Tail) -> UnityTable:
     """A table by its entry and what its catalog tells of it; the log is read if that is not all."""
-    state = tail.told or _read_state(lake, caller, entry)
+    state = tail.description or _read_state(lake, caller, entry)
     return UnityTable(
         name=entry.name.table,
         catalog_name=lake.name,
