@@ -185,7 +185,7 @@ def test_of_two_checkpoints_the_newer_one_is_remembered(case: Case) -> None:
     for version in (2, 1):
         case.catalog.note_log(case.table_id, LogHints((checkpoint(version),), Version(version)))
 
-    known = case.catalog.load(ORDERS).known
+    known = case.catalog.load(ORDERS).hints
     assert [file.version for file in known.checkpoint] == [2]
     assert known.checksum == 2
 

@@ -25,7 +25,7 @@ from tests.support.waiting import until
 
 
 def served(catalog: Catalog) -> ChecksumContent | None:
-    return catalog.load(ORDERS).known.content
+    return catalog.load(ORDERS).hints.content
 
 
 def written(table: StagingTable, version: int) -> bytes:

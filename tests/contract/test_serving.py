@@ -274,7 +274,7 @@ def test_who_appended_without_reading_reads_all_there_is(watched: Watched) -> No
 
     append(table, *"cd")
 
-    assert table.known is None, "nothing was loaded for that"
+    assert table.loaded_snapshot is None, "nothing was loaded for that"
     assert table.newest_known().files.columns["path"].to_pylist() == [*"abcd"]
     assert table.snapshot().files.columns["path"].to_pylist() == [*"abcd"]
 
@@ -357,7 +357,7 @@ def test_with_a_checkpoint_that_is_known_only_what_follows_it_is_read(
     assert "list" not in files
     assert len(files) < 8
     assert len(found.files.columns["path"]) == 92
-    known = catalog.load(ORDERS).known
+    known = catalog.load(ORDERS).hints
     assert (known.checkpoint[0].version, known.checksum) == (90, 90)
 
 
@@ -422,7 +422,7 @@ def test_a_checkpoint_beyond_the_latest_version_is_no_hint(catalog: Catalog, tab
     loaded = catalog.load(ORDERS)
     served = CatalogHints(catalog, table.table_id, loaded=replace(loaded, known=LogHints((file,))))
 
-    assert loaded.known == LogHints()
+    assert loaded.hints == LogHints()
     assert [item.version for item in served.expected(loaded.tail) or ()] == [0]
 
 
@@ -444,7 +444,7 @@ def test_a_file_that_is_no_checkpoint_of_that_version_is_no_hint(
 
     catalog.note_log(table.table_id, LogHints((file,)))
 
-    assert catalog.load(ORDERS).known == LogHints()
+    assert catalog.load(ORDERS).hints == LogHints()
 
 
 def test_who_may_only_read_tells_of_no_checkpoint(catalog: Catalog, table: StagingTable) -> None:
@@ -453,10 +453,10 @@ def test_who_may_only_read_tells_of_no_checkpoint(catalog: Catalog, table: Stagi
     catalog.granting.grant("READ", on=str(ORDERS), to="ada")
 
     catalog.acting_as("ada").note_log(table.table_id, LogHints((file,), Version(0)))
-    assert catalog.load(ORDERS).known == LogHints()
+    assert catalog.load(ORDERS).hints == LogHints()
 
     catalog.note_log(table.table_id, LogHints((file,), Version(0)))
-    assert catalog.load(ORDERS).known.checkpoint == (file,)
+    assert catalog.load(ORDERS).hints.checkpoint == (file,)
 
 
 def test_everything_loaded_belongs_together(catalog: Catalog, table: StagingTable) -> None:

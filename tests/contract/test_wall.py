@@ -215,7 +215,7 @@ ROWS: tuple[Row, ...] = (
     Row("copies.write_now", lambda c, k: c.copies.write_now(forgotten=(k.table_id,)), "====="),
     Row("copies.write_now", lambda c, _: c.copies.write_now(recovered=True), "RRRR+"),
     Row("copies.find_lost_tables", lambda c, _: c.copies.find_lost_tables(), "====="),
-    Row("recoveries.known", lambda c, _: c.recoveries.known(), "RRRR+"),
+    Row("recoveries.known_tables", lambda c, _: c.recoveries.known_tables(), "RRRR+"),
     Row("recoveries.make_schemas", lambda c, _: c.recoveries.make_schemas(["x"]), "RRRR+"),
     Row("recoveries.enter", lambda c, _: c.recoveries.enter, "RRRR+"),
     Row("recoveries.latest", lambda c, k: c.recoveries.latest(k.table_id), "RRRR+"),

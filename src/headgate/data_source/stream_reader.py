@@ -74,7 +74,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     @override
     def getDefaultReadLimit(self) -> Any:
-        return ReadMaxFiles(self._stream.asked.limits.files or 2**31 - 1)
+        return ReadMaxFiles(self._stream.settings.limits.files or 2**31 - 1)
 
     @override
     def prepareForTriggerAvailableNow(self) -> None:
@@ -89,7 +89,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         batch = stream.batch(begins, stream_offsets.from_plain(end))
         if batch.failure is not None:
             raise batch.failure
-        feed = stream.asked.read_change_feed
+        feed = stream.settings.read_change_feed
         columns = batch_reader.task_columns(stream.columns.metadata, self._names, feed=feed)
         store = table_finders.store_opener(stream.table, self._find)
         files = _files(stream, batch)
@@ -131,7 +131,7 @@ class _Names:
 def _files(stream: TableStream, batch: StreamBatch) -> list[AddFile]:
     table = stream.table
     initial = [] if batch.initial is None else table_as_adds(batch.initial.files)
-    if not stream.asked.read_change_feed:
+    if not stream.settings.read_change_feed:
         return [*initial, *batch.added]
     changed = [*change_feed.files_of_changes(table, batch.changes)]
     if batch.initial is None:

@@ -146,31 +146,31 @@ class TableCreation:
         """
         if columns is None and rows is None:
             raise InvalidRequest("a table is replaced by columns, or by rows: give one of the two")
-        asked = write_options.from_kwargs(options)
+        write = write_options.from_kwargs(options)
         definition = new_table.define(
             rows if columns is None else columns,  # type: ignore[arg-type]  # one is given
             comment=comment,
             properties=properties,
-            partition_by=asked.partition_by,
-            cluster_by=asked.cluster_by,
-            domains=asked.domains,
+            partition_by=write.partition_by,
+            cluster_by=write.cluster_by,
+            domains=write.domains,
             spark=None if rows is None else rows.sparkSession,
         )
-        wanted = parse_name(name)
+        table_name = parse_name(name)
         try:
-            found = self.context.handle(self.context.catalog.resolve(wanted))
+            table = self.context.handle(self.context.catalog.resolve(table_name))
         except TableNotFound:
             if not or_create:
                 raise
             try:
                 if rows is None:
-                    return self.create(wanted, definition)
-                return self._create_with_rows(wanted, definition, rows, asked)
+                    return self.create(table_name, definition)
+                return self._create_with_rows(table_name, definition, rows, write)
             except TableExists:  # somebody made it meanwhile
-                found = self.context.handle(self.context.catalog.resolve(wanted))
-        new = TableReplacement(definition, rows, or_create=or_create, options=asked)
-        replacing.replace_table(found.log, new)
-        return found
+                table = self.context.handle(self.context.catalog.resolve(table_name))
+        new = TableReplacement(definition, rows, or_create=or_create, options=write)
+        replacing.replace_table(table.log, new)
+        return table
 
     def create(self, name: TableName, definition: TableDefinition) -> Table:
         """Make an empty table of this definition."""

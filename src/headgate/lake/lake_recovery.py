@@ -151,7 +151,7 @@ def _find_managed_table(warehouse: str) -> str | None:
 
 
 def _catalog_behind(catalog: LakeCatalog, lost: tuple[CopiedTable, ...], target: str) -> CatalogLost:
-    known = {str(table_id): table.latest for table_id, table in catalog.recoveries.known().items()}
+    known = {str(table_id): table.latest for table_id, table in catalog.recoveries.known_tables().items()}
     facts = [
         f"{found.name} had version {found.latest}, and "
         + (f"has {known[found.table_id]}" if found.table_id in known else "is not known")

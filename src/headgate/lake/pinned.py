@@ -182,7 +182,7 @@ class Participant:
 
     def _load(self) -> Snapshot:
         """The table where it stands still, with its files."""
-        known = self.opened.known
+        known = self.opened.loaded_snapshot
         if known is not None and known.version <= self.collector.version:
             self.inside.seed_snapshot(known)
         return self.inside.snapshot()

@@ -107,7 +107,7 @@ class Table:
 
     @override
     def __repr__(self) -> str:
-        known = self._opened.known
+        known = self._opened.loaded_snapshot
         return summary.one_line("Table", self.name, seen=None if known is None else int(known.version))
 
     def _repr_html_(self) -> str:

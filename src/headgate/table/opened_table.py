@@ -141,7 +141,7 @@ class OpenedTable:
         return self._committer.frontier(known=self.snapshot().version).unanswered
 
     @property
-    def known(self) -> Snapshot | None:
+    def loaded_snapshot(self) -> Snapshot | None:
         """The newest snapshot seen, if any."""
         return self.known_snapshots.loaded
 

@@ -30,7 +30,7 @@ class TableLine:
 
 def table_size(loaded: LoadedTable) -> TableSize | None:
     """How large a table is, if the catalog knows a checksum of it."""
-    known = loaded.known.content
+    known = loaded.hints.content
     checksum = None if known is None else version_checksum.parse(known.content)
     if known is None or checksum is None:
         return None

@@ -39,7 +39,7 @@ class RecoveryWriter:
     database: Database
     world: World
 
-    def known(self) -> dict[TableId, RegisteredTable]:
+    def known_tables(self) -> dict[TableId, RegisteredTable]:
         """Every table that the database knows."""
         with self.database.reading() as db:
             managed = commit_store.tables.c.state != name_store.EXTERNAL_STATE

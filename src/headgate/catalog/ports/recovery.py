@@ -79,7 +79,7 @@ class RebuildResult(Enum):
 class CatalogRecovery(Protocol):
     """Writes down what was lost; safe to be done by several at once. What is there is never overwritten."""
 
-    def known(self) -> Mapping[TableId, RegisteredTable]:
+    def known_tables(self) -> Mapping[TableId, RegisteredTable]:
         """Every table that the catalog knows."""
         ...
 

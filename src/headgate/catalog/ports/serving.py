@@ -36,7 +36,7 @@ class LoadedTable:
 
     entry: TableEntry
     tail: Tail
-    known: LogHints
+    hints: LogHints
     as_of: int = field(default=0, compare=False)
     """How often the catalog had been written through when asked, as ``ReaderCatalog.writes`` counts."""
 

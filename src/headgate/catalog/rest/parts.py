@@ -209,7 +209,7 @@ class RestCopies(RemotePart):
 class RestRecoveries(RemotePart):
     """``CatalogRecovery``, over HTTP."""
 
-    known = remote(CatalogRecovery.known)
+    known_tables = remote(CatalogRecovery.known_tables)
     make_schemas = remote(CatalogRecovery.make_schemas)
     enter = remote(CatalogRecovery.enter)
     latest = remote(CatalogRecovery.latest)

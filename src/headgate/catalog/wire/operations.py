@@ -306,7 +306,7 @@ OPERATIONS: tuple[PortOperation, ...] = (
     PortOperation(COPIES, DirectoryCopying.write_now, Repeat.SAME, Access.OWNER),
     PortOperation(COPIES, DirectoryCopying.find_lost_tables, Repeat.READ, Access.OWNER),
     PortOperation(COPIES, DirectoryCopying.is_new, Repeat.READ, Access.ANYBODY),
-    PortOperation(RECOVERIES, CatalogRecovery.known, Repeat.READ),
+    PortOperation(RECOVERIES, CatalogRecovery.known_tables, Repeat.READ),
     PortOperation(RECOVERIES, CatalogRecovery.make_schemas, Repeat.ONCE, copy=CopyDue.IN_TIME),
     PortOperation(RECOVERIES, CatalogRecovery.enter, Repeat.ONCE, copy=CopyDue.IN_TIME),
     PortOperation(RECOVERIES, CatalogRecovery.latest, Repeat.READ),

@@ -165,10 +165,10 @@ def change_column_type(state: State, path: Path, to: DataType) -> Metadata:
                 code="DELTA_UNSUPPORTED_ALTER_TABLE_CHANGE_COL_OP",
             )
         _check_independent(state, path)
-        wanted = Struct((Field(column.name, whole),))
+        widened = Struct((Field(column.name, whole),))
         after = column
-        if not merging.incompatible_types(Struct((column,)), wanted, allowed):
-            after = merging.merge_schemas(Struct((column,)), wanted, allowed).fields[0]
+        if not merging.incompatible_types(Struct((column,)), widened, allowed):
+            after = merging.merge_schemas(Struct((column,)), widened, allowed).fields[0]
         if describe_type(after.type) != describe_type(whole):
             raise InvalidRequest(
                 f"column {format_path(of)} is {describe_type(column.type)}, and {describe_type(whole)} is "

@@ -70,4 +70,4 @@ class OpenTables:
                 for (name, _, _, theirs), (_, opened) in self._open.items()
                 if (name, theirs, opened.location) == (lake.name, table_id, location)
             ]
-        return [opened.known for opened in same if opened.known is not None]
+        return [opened.loaded_snapshot for opened in same if opened.loaded_snapshot is not None]

@@ -152,7 +152,7 @@ def write_files(
         df, options = _rebalance(df, metadata), replace(options, optimize=False)
     arranged = physical_columns.to_physical(df, metadata, extra=extra, rules=options.rules)
     with tracing.span("headgate.write_files"):
-        found = _write_and_list(table, arranged, folder.name, options)
+        files = _write_and_list(table, arranged, folder.name, options)
     indexed = indexed_paths(metadata, clustering)
     adds = tuple(
         AddFile(
@@ -163,16 +163,16 @@ def write_files(
             data_change=options.data_change,
             stats=footers.render_stats(file.footer, arranged.stored, indexed),
         )
-        for file in found
+        for file in files
     )
     access = vended_access.access_options(table.location)
     stored = hadoop_paths.escape_glob(hadoop_paths.folder(table.location, folder.name))
     farthest = spark_identity.farthest_values(
-        [file.footer for file in found],
+        [file.footer for file in files],
         metadata,
         lambda: df.sparkSession.read.options(**access).parquet(stored),
     )
-    rows = sum(file.footer.num_rows for file in found)
+    rows = sum(file.footer.num_rows for file in files)
     return WrittenFiles(folder.name, adds, rows, farthest=farthest, txn_id=folder.txn_id)
 
 

@@ -34,7 +34,7 @@ def write(target: DmlTarget, edits: Edits, metadata: Metadata) -> WrittenFiles:
     if edits.rows is None:
         raise AssertionError("the feed needs the rows that change")
     rows, own = edits.rows, target.own
-    deleted = edits.found.get(EditKind.DELETED)
+    deleted = edits.matched_rows.get(EditKind.DELETED)
     if deleted is not None and deleted.count > deleted.distinct:
         # Several rows of a source may have asked for the same deletion.
         in_place = F.col(own.position).isNotNull()

@@ -47,7 +47,7 @@ CHANGES = (*UPDATES, *DELETES)
 class Edits:
     """The edits of a statement, carried out on no file yet."""
 
-    found: Mapping[int, MatchedRows] = field(default_factory=dict)
+    matched_rows: Mapping[int, MatchedRows] = field(default_factory=dict)
     rows: DataFrame | None = None
     """The edits themselves, computed once; None if all of them are deletions that nobody records."""
 
@@ -56,25 +56,25 @@ class Edits:
         return sum(
             found.count if kind is EditKind.INSERTED else found.distinct
             for kind in kinds
-            if (found := self.found.get(kind)) is not None
+            if (found := self.matched_rows.get(kind)) is not None
         )
 
     def changed(self, position: int) -> DeletedRows:
         """The rows of a file that do not stay as they are."""
         return (
             DeletedRows.from_rows(())
-            if not self.found
+            if not self.matched_rows
             else _united(self.of(kind, position) for kind in CHANGES)
         )
 
     def of(self, kind: EditKind, position: int) -> DeletedRows:
         """The rows of a file of one kind."""
-        return self.found.get(kind, _NONE).of(position)
+        return self.matched_rows.get(kind, _NONE).of(position)
 
     @property
     def positions(self) -> list[int]:
         """The files in which some row does not stay as it is."""
-        return sorted({place for kind in CHANGES for place in self.found.get(kind, _NONE).rows})
+        return sorted({place for kind in CHANGES for place in self.matched_rows.get(kind, _NONE).rows})
 
 
 def collect_edits(target: DmlTarget, rows: DataFrame, *, keep: bool) -> Edits:

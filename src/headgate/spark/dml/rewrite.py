@@ -137,7 +137,7 @@ def plan_rewrite(target: DmlTarget, edits: Edits, removed: Sequence[AddFile] = (
             hidden.append((add, united))
         else:
             rewritten.append((add, united))
-    seen = edits.found.get(EditKind.SEEN)
+    seen = edits.matched_rows.get(EditKind.SEEN)
     return RewritePlan(
         gone,
         hidden,

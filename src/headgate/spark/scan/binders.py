@@ -164,27 +164,35 @@ def _obstacle(spark: SparkSession) -> str | None:
     return None
 
 
-def _portable(spark: SparkSession, wanted: StructType, asked: ScanRequest) -> ScannedRows:
-    rows = portable_manifest.scan(spark, wanted, asked.piece)
+def _portable(spark: SparkSession, schema: StructType, request: ScanRequest) -> ScannedRows:
+    rows = portable_manifest.scan(spark, schema, request.piece)
     row = rows.metadataColumn("_metadata").getField("row_index")
-    return ScannedRows(rows, portable_manifest.ordinal(rows, asked.piece), row, asked.deleted_rows)
+    return ScannedRows(rows, portable_manifest.ordinal(rows, request.piece), row, request.deleted_rows)
 
 
 def _classic(
-    spark: SparkSession, wanted: StructType, asked: ScanRequest, skip: FileSkipping | None
+    spark: SparkSession, schema: StructType, request: ScanRequest, skip: FileSkipping | None
 ) -> ScannedRows:
-    piece, gone, own = asked.piece, asked.deleted_rows, internal_names.free_names(asked.piece.layout)
-    words = apply_deletion_vectors.concatenate_bitmaps(gone, at_most=_MOST_WORDS) if gone else None
+    piece, deleted_rows, own = (
+        request.piece,
+        request.deleted_rows,
+        internal_names.free_names(request.piece.layout),
+    )
+    words = (
+        apply_deletion_vectors.concatenate_bitmaps(deleted_rows, at_most=_MOST_WORDS)
+        if deleted_rows
+        else None
+    )
     numbers: list[tuple[str, pa.Int64Array]] = []
     if words is not None:
         numbers += [(own.place, pa.array(words.places, pa.int64()))]
-    if piece.constants or piece.tracking or piece.located or (gone and words is None):
+    if piece.constants or piece.tracking or piece.located or (deleted_rows and words is None):
         numbers += [(own.ordinal, pa.array(np.arange(len(piece.uris), dtype=np.int64)))]
-    if asked.own_metadata:
+    if request.own_metadata:
         numbers += [(own.size, piece.sizes), (own.modified_ms, piece.modified_ms)]
-    if asked.own_metadata or piece.needs_row_index:
-        wanted = StructType([*wanted.fields, ROW_INDEX])
-    spelled = (own.path, own.uri) if asked.own_metadata else None
+    if request.own_metadata or piece.needs_row_index:
+        schema = StructType([*schema.fields, ROW_INDEX])
+    spelled = (own.path, own.uri) if request.own_metadata else None
     access = vended_access.access_options(piece.location)
     listing = FileListing(
         piece.uris,
@@ -193,16 +201,16 @@ def _classic(
         numbers,
         spelled,
         piece.mark,
-        piece.held,
+        piece.soft_references,
         access,
         piece.is_streaming,
     )
     rows = classic_file_index.scan(
-        spark, wanted, listing, None if skip is None else partial(skip.keep, piece)
+        spark, schema, listing, None if skip is None else partial(skip.keep, piece)
     )
-    row, metadata = F.col(ROW_INDEX.name), _metadata(own) if asked.own_metadata else None
+    row, metadata = F.col(ROW_INDEX.name), _metadata(own) if request.own_metadata else None
     if words is None:
-        return ScannedRows(rows, F.col(own.ordinal), row, gone, metadata)
+        return ScannedRows(rows, F.col(own.ordinal), row, deleted_rows, metadata)
     live = apply_deletion_vectors.is_live(
         bitmap_literal.word_lookup(spark, words.packed), F.col(own.place), row
     )

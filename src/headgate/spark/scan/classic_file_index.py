@@ -73,7 +73,7 @@ class FileListing:
     it is given here."""
     mark: ScanMark | None = None
     """What the plan is to tell of the reading."""
-    held: SoftReferences | None = None
+    soft_references: SoftReferences | None = None
     """Where what the JVM makes of them is kept for the next scan of the same files and columns."""
     access: Mapping[str, str] = field(default_factory=dict, repr=False)
     """The options with which they are reached."""
@@ -188,7 +188,7 @@ def _descriptor(owner: str) -> str:
 
 def _jvm_files(driver: _DriverJvm, context: SparkContext, listing: FileListing) -> JavaObject:
     """An array of the files, their directories, and these as a sequence; kept where the listing says."""
-    known = None if listing.held is None else listing.held.get(context, listing.key)
+    known = None if listing.soft_references is None else listing.soft_references.get(context, listing.key)
     if known is not None:
         return known
     arrays, count = driver.arrays, len(listing.uris)
@@ -198,8 +198,8 @@ def _jvm_files(driver: _DriverJvm, context: SparkContext, listing: FileListing) 
         _directory_per_file(driver, listing, files) if listing.key else _one_directory(driver, files)
     )
     made = arrays.of(driver.objects, files, directories, driver.seq(directories))
-    if listing.held is not None:
-        listing.held.put(context, listing.key, driver.soft(made))
+    if listing.soft_references is not None:
+        listing.soft_references.put(context, listing.key, driver.soft(made))
     return made
 
 

@@ -60,7 +60,7 @@ class Piece:
     """What the plan of a scan is to tell of its reader."""
     is_streaming: bool = False
     """Whether its rows are a batch of a stream."""
-    held: SoftReferences | None = field(default=None, compare=False)
+    soft_references: SoftReferences | None = field(default=None, compare=False)
     """Where the arrays that a JVM makes of the files are kept, if these are to be read again."""
 
     @property
@@ -107,7 +107,7 @@ def build(
 
 def reusable_plan(plan: ScanPlan) -> ScanPlan:
     """The same plan, for whoever reads these files more than once."""
-    return replace(plan, pieces=[replace(piece, held=SoftReferences()) for piece in plan.pieces])
+    return replace(plan, pieces=[replace(piece, soft_references=SoftReferences()) for piece in plan.pieces])
 
 
 def with_mark(plan: ScanPlan, mark: ScanMark) -> ScanPlan:

@@ -52,7 +52,7 @@ def read_stream(spark: SparkSession, table: OpenedTable, asked: StreamReadOption
 def batch_rows(spark: SparkSession, stream: TableStream, batch: StreamBatch) -> DataFrame:
     """The rows of a batch, which Spark is told are those of a stream."""
     table, metadata = stream.table, stream.columns.metadata
-    if stream.asked.read_change_feed:
+    if stream.settings.read_change_feed:
         columns = change_feed.feed_columns(metadata)
         files = [*change_feed.files_of_changes(table, batch.changes)]
         if batch.initial is not None:
@@ -104,7 +104,7 @@ class _TableSource:
         return self._keep(self._classes.offset(stream_offsets.to_json(end)))
 
     def getDefaultReadLimit(self) -> JavaObject:
-        return self._keep(self._classes.max_files(self._stream.asked.limits.files or 2**31 - 1))
+        return self._keep(self._classes.max_files(self._stream.settings.limits.files or 2**31 - 1))
 
     def reportLatestOffset(self) -> JavaObject | None:
         return None

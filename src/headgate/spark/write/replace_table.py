@@ -79,9 +79,9 @@ def replace_table(table: OpenedTable, new: TableReplacement) -> Version:
         )
     metadata, protocol = plan_replacement(table, state, new.definition)
     names = new.definition.cluster_by
-    wanted = (clustering.domain_from_names(names, metadata),) if names else ()
-    domains = lifecycle.domains_after_replace(state.domains, wanted)
-    columns = lifecycle.clustering_columns({domain.domain: domain for domain in wanted})
+    clustering_domains = (clustering.domain_from_names(names, metadata),) if names else ()
+    domains = lifecycle.domains_after_replace(state.domains, clustering_domains)
+    columns = lifecycle.clustering_columns({domain.domain: domain for domain in clustering_domains})
     removes = remove_actions.removals(
         overwritten_files.all_files(base).files, EpochMillis(table.world.now_ms())
     )
@@ -120,17 +120,17 @@ def plan_replacement(
     )
     _check_identity(state, alter_properties.parse(definition.properties), definition.properties)
     owned = state.protocol.is_catalog_managed or coordinated_commits.coordinator_of(before) is not None
-    asked = session_defaults.with_session_defaults(definition.properties, definition.defaults, owned=owned)
+    changes = session_defaults.with_session_defaults(definition.properties, definition.defaults, owned=owned)
     schema = identity_columns.without_high_water_marks(
         char_varchar.as_strings(column_ids.without_column_ids(definition.schema))
     )
     metadata = msgspec.structs.replace(
         before,
-        description=asked.comment if definition.description is None else definition.description,
+        description=changes.comment if definition.description is None else definition.description,
         schema_string=schema_json.render(schema),
         partition_columns=normalize_partition_columns(definition.partition_by, schema),
         configuration={
-            **asked.configuration,
+            **changes.configuration,
             **kept_on_replace.kept_properties(state),
             **declared_constraints.constraint_properties(definition.constraints, schema),
         },
@@ -146,9 +146,9 @@ def plan_replacement(
     alter_properties.check_against_columns(metadata)
     metadata = alter_properties.with_materialized_row_columns(metadata, table.world.uuid)
     row_tracking.check_not_suspended(metadata)
-    wanted = {*asked.features, *({clustering.FEATURE} if definition.cluster_by else ())}
+    features = {*changes.features, *({clustering.FEATURE} if definition.cluster_by else ())}
     protocol = protocol_upgrade.protocol_for_changed_table(
-        state.protocol, metadata, asked=wanted, writer=asked.writer
+        state.protocol, metadata, asked=features, writer=changes.writer
     )
     table_features.check_writable(protocol, metadata)
     return metadata, protocol

@@ -44,43 +44,43 @@ class SaveRequest:
 
 
 def save(
-    asked: SaveRequest, find: Callable[[], OpenedTable], make: Callable[[TableDefinition], OpenedTable]
+    request: SaveRequest, find: Callable[[], OpenedTable], make: Callable[[TableDefinition], OpenedTable]
 ) -> OpenedTable:
     """Save rows to the table that ``find`` finds, or that ``make`` makes with them; the table.
 
     ``find`` raises ``TableNotFound`` if there is none, ``make`` ``TableExists`` if there is one by then.
     """
-    mode = asked.mode
+    mode = request.mode
     if mode not in get_args(SaveMode):
         raise InvalidRequest(f"the mode {mode!r} is none of {', '.join(get_args(SaveMode))}: choose one")
     try:
-        found = find()
+        table = find()
     except TableNotFound:
         definition = replace(
-            create_as.definition_from_rows(asked.df, asked.first),
-            properties=asked.properties,
-            defaults=table_defaults.default_properties(asked.df.sparkSession),
+            create_as.definition_from_rows(request.df, request.first),
+            properties=request.properties,
+            defaults=table_defaults.default_properties(request.df.sparkSession),
         )
         try:
             return make(definition)
         except TableExists:
             if mode == "error":
                 raise
-            found = find()  # somebody made it meanwhile
+            table = find()  # somebody made it meanwhile
     match mode:
         case "error":
             raise TableExists(
-                f"the table {asked.name} exists already: choose another name, or the mode append, overwrite "
-                "or ignore",
-                name=asked.name,
+                f"the table {request.name} exists already: choose another name, or the mode append, "
+                "overwrite or ignore",
+                name=request.name,
             )
         case "append":
-            append_overwrite.append(found, asked.df, asked.options.for_append())
+            append_overwrite.append(table, request.df, request.options.for_append())
         case "overwrite":
-            append_overwrite.overwrite(found, asked.df, asked.options)
+            append_overwrite.overwrite(table, request.df, request.options)
         case "ignore":
             pass
-    return found
+    return table
 
 
 def create_with_rows(

@@ -30,11 +30,11 @@ class NamedTable:
     """A table of a lake, or at a path, whose name a method of Spark was given."""
 
     scope: NameScope
-    found: Found
+    table: Found
 
     def read(self, asked: BuilderCalls | None = None) -> DataFrame:
         """The rows, with the options of the reader: a version, a moment, or the change feed."""
-        table, options = self.scope.table(self.found), _lower(asked)
+        table, options = self.scope.table(self.table), _lower(asked)
         if any(property_values.is_true(options.get(name, "")) for name in _FEED):
             start, end = _bound(options, _STARTS), _bound(options, _ENDS)
             return table.changes(0 if start is None else start, end, spark=self.scope.spark)
@@ -49,7 +49,7 @@ class NamedTable:
 
     def writer(self, rows: DataFrame) -> LakeTableWriter:
         """What ``df.writeTo`` gives."""
-        return LakeTableWriter(rows, self.scope, self.found)
+        return LakeTableWriter(rows, self.scope, self.table)
 
     def save(self, rows: DataFrame, asked: BuilderCalls) -> None:
         """What ``df.write.saveAsTable`` does."""
@@ -59,7 +59,7 @@ class NamedTable:
             options["partition_by"] = asked.partition_by
         if asked.cluster_by:
             options["cluster_by"] = asked.cluster_by
-        saved_rows.save(self.scope, self.found, asked.mode or "error", NewRows(rows, options=options))
+        saved_rows.save(self.scope, self.table, asked.mode or "error", NewRows(rows, options=options))
 
     def insert(self, rows: DataFrame, asked: BuilderCalls, overwrite: bool | None) -> None:  # noqa: FBT001
         """What ``df.write.insertInto`` does: column by column, whatever they are called."""
@@ -69,11 +69,11 @@ class NamedTable:
         mode = asked.mode or "append"
         replaces = mode.lower() == "overwrite" if overwrite is None else overwrite
         options = option_rows.parse(asked.options, *_WRITES)
-        insertions.insert_by_position(self.scope.table(self.found), rows, overwrite=replaces, options=options)
+        insertions.insert_by_position(self.scope.table(self.table), rows, overwrite=replaces, options=options)
 
     def exists(self) -> bool:
         """Whether there is such a table."""
-        return self.scope.exists(self.found)
+        return self.scope.exists(self.table)
 
 
 def find_named(spark: SparkSession, name: object) -> NamedTable | None:

@@ -113,7 +113,7 @@ def replace_with_clone(target: OpenedTable, source: CloneSource, wish: CloneOpti
     wanted = _plan_files(target, source, wish, present)
     files = clone_files.file_difference(wanted.adds, present, tracks_rows=planned.tracks_rows)
     live = base.files.without_stats
-    gone = live.filter(pa.array([key in files.gone for key in restore.file_keys(live)], pa.bool_()))
+    gone = live.filter(pa.array([key in files.removed_keys for key in restore.file_keys(live)], pa.bool_()))
     removes = remove_actions.removals(gone, EpochMillis(target.world.now_ms()))
     operation = _operation(source, wish, wanted, gone["size"].to_pylist())
     _copy_files(target.store, source, wanted.copies)

@@ -66,7 +66,7 @@ class FileDifference:
     """What a commit says so that the files of a table become others."""
 
     adds: tuple[AddFile, ...]
-    gone: frozenset[FileKey]
+    removed_keys: frozenset[FileKey]
 
 
 def plan_shallow(adds: Iterable[AddFile], source: str, target: str) -> ClonePlan:
@@ -100,13 +100,13 @@ def plan_deep(
     ``ids`` name what is new: the folder of files, and the files of deletion vectors.
     """
     folder = str(next(ids))
-    known = _copies(present)
+    earlier_copies = _copies(present)
     taken: set[str] = set()
     vector_files: dict[tuple[str, bool], UUID] = {}
     copies: list[FileCopy] = []
-    wanted: list[AddFile] = []
+    clone_adds: list[AddFile] = []
     for add in adds:
-        before = known.get((origin.table_id, add.path, add.modification_time))
+        before = earlier_copies.get((origin.table_id, add.path, add.modification_time))
         if before is not None and not _is_true_copy(before[0], add):
             before = None
         path = (
@@ -125,12 +125,12 @@ def plan_deep(
             file_key.deletion_vector_id(vector),
         )
         tags = {**(add.tags or {}), COPY_OF: msgspec.json.encode(mark).decode()}
-        wanted.append(_clone_add(add, path=path, vector=vector, tags=tags))
+        clone_adds.append(_clone_add(add, path=path, vector=vector, tags=tags))
     copies += [
         FileCopy(path if absolute else quote(path), f"deletion_vector_{file_id}.bin", None)
         for (path, absolute), file_id in vector_files.items()
     ]
-    return ClonePlan(tuple(wanted), tuple(copies))
+    return ClonePlan(tuple(clone_adds), tuple(copies))
 
 
 def _clone_add(

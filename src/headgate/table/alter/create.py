@@ -118,17 +118,19 @@ class InitialState:
 def initial_state(definition: TableDefinition, *, managed: bool, world: World) -> InitialState:
     """Protocol, metadata and domains of a new table, after checking that there can be such a one."""
     coordinator_properties.check_set_properties(None, definition.properties, PropertyCommand.CREATE)
-    asked = session_defaults.with_session_defaults(definition.properties, definition.defaults, owned=managed)
-    coordinated_commits.check_added_features(asked.features)
+    changes = session_defaults.with_session_defaults(
+        definition.properties, definition.defaults, owned=managed
+    )
+    coordinated_commits.check_added_features(changes.features)
     schema = identity_columns.without_high_water_marks(char_varchar.as_strings(definition.schema))
     metadata = Metadata(
         id=world.uuid(),
-        description=asked.comment if definition.description is None else definition.description,
+        description=changes.comment if definition.description is None else definition.description,
         format=Format(provider="parquet", options={}),
         schema_string=schema_json.render(schema),
         partition_columns=normalize_partition_columns(definition.partition_by, schema),
         configuration={
-            **_properties(definition, asked, managed=managed),
+            **_properties(definition, changes, managed=managed),
             **declared_constraints.constraint_properties(definition.constraints, schema),
         },
         created_time=EpochMillis(world.now_ms()),
@@ -141,17 +143,17 @@ def initial_state(definition: TableDefinition, *, managed: bool, world: World) -
     metadata = column_ids.assign_column_ids(metadata, world.uuid)
     alter_properties.check_against_columns(metadata)
     metadata = alter_properties.with_materialized_row_columns(metadata, world.uuid)
-    wanted = {*asked.features, table_features.CATALOG_MANAGED} if managed else set(asked.features)
+    features = {*changes.features, table_features.CATALOG_MANAGED} if managed else set(changes.features)
     clustered = (
         (clustering.domain_from_names(definition.cluster_by, metadata),) if definition.cluster_by else ()
     )
-    wanted |= {clustering.FEATURE} if clustered else set()
-    given = DomainSettings(definition.domains).actions
-    wanted |= {rules.DOMAIN_METADATA} if given else set()
-    protocol = protocol_upgrade.protocol_for_new_table(metadata, asked=wanted, writer=asked.writer)
+    features |= {clustering.FEATURE} if clustered else set()
+    user_domains = DomainSettings(definition.domains).actions
+    features |= {rules.DOMAIN_METADATA} if user_domains else set()
+    protocol = protocol_upgrade.protocol_for_new_table(metadata, asked=features, writer=changes.writer)
     table_features.check_writable(protocol, metadata)
     row_tracking.check_not_suspended(metadata)
-    return InitialState(protocol, metadata, (*clustered, *given))
+    return InitialState(protocol, metadata, (*clustered, *user_domains))
 
 
 def first_commit_content(opening: InitialState, contents: InitialRows, *, world: World) -> bytes:

@@ -53,7 +53,7 @@ class CatalogHints:
         self._tail = loaded.tail if loaded is not None else None
         self._until = clock() + fresh_seconds
         self._as_of = loaded.as_of if loaded is not None else 0
-        self._known = loaded.known if loaded is not None else LogHints()
+        self._known = loaded.hints if loaded is not None else LogHints()
 
     def take_opening_tail(self) -> Tail | None:
         """What the catalog told at the opening, once and only while that is no older than a moment."""

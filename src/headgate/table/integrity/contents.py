@@ -25,7 +25,7 @@ class Evidence:
     location: str
     listing: tuple[LogFile, ...]
     latest: Version
-    held: Mapping[Version, RatifiedCommit]
+    unpublished: Mapping[Version, RatifiedCommit]
     books: CatalogRecords | None = None
     unanswered: str | None = None
     """Why a coordinator that can be reached did not say what it holds."""
@@ -72,7 +72,7 @@ def read_version(evidence: Evidence, version: Version) -> VersionContent:
 
 def _read_as_reader(evidence: Evidence, version: Version) -> bytes | None:
     try:
-        return log_reader.commit_content(evidence.store, version, evidence.held.get(version))
+        return log_reader.commit_content(evidence.store, version, evidence.unpublished.get(version))
     except (ObjectNotFound, CorruptLog):
         return _read(evidence.store, file_names.published_path(version))
 
@@ -140,7 +140,7 @@ def held_staged_names(evidence: Evidence) -> set[str]:
     """The names of the staged files that the catalog or the coordinator knows."""
     rows = evidence.books.rows if evidence.books is not None else ()
     known = {row.file_name for row in rows if row.file_name is not None}
-    for commit in evidence.held.values():
+    for commit in evidence.unpublished.values():
         if isinstance(commit.where, StagedCommit):
             known.add(commit.where.file_name)
     return known

@@ -107,7 +107,7 @@ def _begin(made: LogReplay, at: Callable[[LogReplay], None]) -> Version | None:
     """Where the replay begins: at version 0, or after the oldest checkpoint if that is gone."""
     evidence = made.evidence
     first = Version(0)
-    if first in evidence.published() or first in evidence.held or not evidence.checkpoints():
+    if first in evidence.published() or first in evidence.unpublished or not evidence.checkpoints():
         return first
     return _resume(made, first, at)
 

@@ -132,7 +132,7 @@ def rebuild_catalog(
     """Rebuild what can be proven: of all tables in the warehouse, those that are known, and ``places``."""
     files = ground.locate(ground.warehouse)
     copy = directory_copy.read_copy(files) or DirectoryCopy()
-    known = ground.recoveries.known() if ground.recoveries is not None else {}
+    known = ground.recoveries.known_tables() if ground.recoveries is not None else {}
     work = _RecoveryRun(ground, copy, known, dry_run=dry_run or ground.recoveries is None)
     found = [*work.surveys(places)]
     named = {name.schema for each in found if (name := work.name_of(each)) is not None}

@@ -99,7 +99,7 @@ class TableStream:
 
     def __init__(self, table: OpenedTable, asked: StreamReadOptions, read: Snapshot) -> None:
         self.table = table
-        self.asked = asked
+        self.settings = asked
         self._tracked = schema_tracking.open_log(read.state.metadata.id, asked)
         known = None if self._tracked is None else schema_tracking.columns_to_read(self._tracked, asked)
         self._is_recorded = known is not None
@@ -118,7 +118,7 @@ class TableStream:
 
     def start(self) -> StreamOffset:
         """Where a new stream begins."""
-        return stream_start.find_start(self.table, self.table.snapshot(), self.asked)
+        return stream_start.find_start(self.table, self.table.snapshot(), self.settings)
 
     def latest_offset(
         self,
@@ -133,7 +133,7 @@ class TableStream:
         self._record_first(here, newest)
         self._check_offset(here)
         latest = newest if until is None else min(newest, until)
-        admitted = self.asked.limits if limits is None else limits
+        admitted = self.settings.limits if limits is None else limits
         try:
             return advance(self, here, admitted, latest)
         except _OtherColumns as changed:
@@ -160,7 +160,7 @@ class TableStream:
         lost = self._lost(found)
         kept = [(one, commit) for one, commit in found if commit is not None]
         try:
-            if self.asked.read_change_feed:
+            if self.settings.read_change_feed:
                 return StreamBatch(initial, (), tuple(self._changes([one for one, _ in kept])), lost)
             return StreamBatch(initial, tuple(self._added(kept)), (), lost)
         except (InvalidRequest, SchemaMismatch) as refused:  # whoever planned it was told to pass over it
@@ -195,19 +195,19 @@ class TableStream:
         """What a commit gives to the stream; nothing if it is gone and that is allowed."""
         commit = self._commit(version)
         if commit is None:
-            if self.asked.fail_on_data_loss:
+            if self.settings.fail_on_data_loss:
                 raise self._data_loss(version)
             return ()
         self._check_tracked(commit)
         self._check_commit(commit)
-        if self.asked.read_change_feed:
+        if self.settings.read_change_feed:
             return _feed_units(commit)
-        return [FileUnit(add.size) for add in commit_files.files_for_stream(commit, self.asked)]
+        return [FileUnit(add.size) for add in commit_files.files_for_stream(commit, self.settings)]
 
     def _added(self, found: Iterable[tuple[VersionSlice, Commit]]) -> Iterable[AddFile]:
         for one, commit in found:
             self._check_commit(commit)
-            files = commit_files.files_for_stream(commit, self.asked)[one.start : one.stop]
+            files = commit_files.files_for_stream(commit, self.settings)[one.start : one.stop]
             yield from (self._with_partition_values(file, one.version) for file in files)
 
     def _changes(self, slices: Sequence[VersionSlice]) -> Iterable[VersionChanges]:
@@ -237,7 +237,7 @@ class TableStream:
         if self._initial is None or self._initial.version != version:
             found = self._snapshot(version)
             schema_changes.check_metadata(found.state.metadata, version, self.columns)
-            self._initial = _InitialSnapshot.read(version, found, self.asked)
+            self._initial = _InitialSnapshot.read(version, found, self.settings)
         return self._initial
 
     def _snapshot(self, version: int) -> Snapshot:
@@ -273,7 +273,7 @@ class TableStream:
         return {commit.version: commit for commit in found}
 
     def _lost(self, found: Iterable[tuple[VersionSlice, Commit | None]]) -> VersionNotFound | None:
-        if not self.asked.fail_on_data_loss:
+        if not self.settings.fail_on_data_loss:
             return None
         gone = next((one.version for one, commit in found if commit is None), None)
         return None if gone is None else self._data_loss(gone)

@@ -113,7 +113,9 @@ def test_the_catalog_tells_what_the_log_says_after_every_commit(tmp_path: Path) 
 def test_a_catalog_that_tells_nothing_is_no_hindrance(tmp_path: Path) -> None:
     """S040"""
     table = managed(tmp_path, 2)
-    silent = table.opened(through=lambda catalog: Garbled(catalog, lambda tail: replace(tail, description=None)))
+    silent = table.opened(
+        through=lambda catalog: Garbled(catalog, lambda tail: replace(tail, description=None))
+    )
 
     found = silent.describe()
 
@@ -187,9 +189,9 @@ def test_a_lake_from_before_checksums_were_served_is_brought_up_to_date(tmp_path
 
     catalog = open_catalog(tmp_path)
 
-    assert catalog.load(NAME).known == LogHints()
+    assert catalog.load(NAME).hints == LogHints()
     assert catalog.permissions.thresholds(table.table_id) is None
     catalog.note_log(table.table_id, LogHints(checksum=Version(1)))
     catalog.permissions.permit(table.table_id, Maintenance.DATA_REORGANISATION, Thresholds(small_files=2))
-    assert catalog.load(NAME).known == LogHints(checksum=Version(1))
+    assert catalog.load(NAME).hints == LogHints(checksum=Version(1))
     assert catalog.permissions.thresholds(table.table_id) == Thresholds(small_files=2)

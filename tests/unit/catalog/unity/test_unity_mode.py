@@ -382,7 +382,7 @@ def test_what_such_a_server_has_not_is_refused_by_name(client: LakeCatalog) -> N
         client.granting.grants,
         client.adoptions.under_way,
         lambda: client.releases.find_departure(table_id),
-        client.recoveries.known,
+        client.recoveries.known_tables,
         client.disposal.abandoned,
         lambda: client.share_log(NAME),
         lambda: client.permissions.permit(table_id, Maintenance.DATA_CLEANUP),

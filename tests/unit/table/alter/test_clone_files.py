@@ -172,7 +172,7 @@ def test_a_vector_that_the_clone_changed_is_that_of_the_source_again() -> None:
 
     assert [each.path for each in again.copies] == [f"deletion_vector_{FILE_ID}.bin"]
     assert [add.path for add in change.adds] == [first.adds[0].path]
-    assert change.gone == {file_key.file_key(deleted)}
+    assert change.removed_keys == {file_key.file_key(deleted)}
 
 
 def test_files_that_stay_keep_the_ids_of_their_rows() -> None:
@@ -183,7 +183,7 @@ def test_files_that_stay_keep_the_ids_of_their_rows() -> None:
     (added,) = clone_files.file_difference([hidden], [with_ids], tracks_rows=True).adds
     assert (added.base_row_id, added.default_row_commit_version) == (4, 2)
     unnumbered = clone_files.file_difference([named_file("a")], [named_file("a")], tracks_rows=True)
-    assert (len(unnumbered.adds), unnumbered.gone) == (1, frozenset())
+    assert (len(unnumbered.adds), unnumbered.removed_keys) == (1, frozenset())
 
 
 def test_folders_of_files_from_elsewhere() -> None:

@@ -90,7 +90,7 @@ def test_a_checkpoint_is_made_known_to_a_catalog_that_serves(
 
     place.committer.note_log(LogHints((CHECKPOINT,)))
 
-    assert open_catalog(tmp_path).load(NAME).known.checkpoint == noted
+    assert open_catalog(tmp_path).load(NAME).hints.checkpoint == noted
 
 
 @pytest.mark.parametrize("full", range(5))

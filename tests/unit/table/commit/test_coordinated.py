@@ -284,7 +284,7 @@ def test_nothing_half_way_is_remembered_when_the_owner_fails() -> None:
     with pytest.raises(CatalogUnavailable):
         table.snapshot()
 
-    assert table.known is None
+    assert table.loaded_snapshot is None
     assert table.snapshot().version == 3
 
 

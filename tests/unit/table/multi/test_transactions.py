@@ -704,8 +704,8 @@ def test_what_a_transaction_has_loaded_is_known_to_the_next(lake: Lake) -> None:
 
     _, kept = lake._transaction_access.open(lake._context.resolve("s.a"))
 
-    assert kept.known is not None and kept.known.version == 2
-    assert set(kept.known.files.columns["path"].to_pylist()) == set()
+    assert kept.loaded_snapshot is not None and kept.loaded_snapshot.version == 2
+    assert set(kept.loaded_snapshot.files.columns["path"].to_pylist()) == set()
 
 
 def test_what_only_the_transaction_sees_is_known_to_nobody_else(lake: Lake) -> None:

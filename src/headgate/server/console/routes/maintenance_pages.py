@@ -143,8 +143,8 @@ def _worker(lake: VisitedLake, table: VisitedTable) -> Worker:
 def _opened_anew(tables: CatalogTables, table: VisitedTable, entry: TableEntry) -> OpenedTable:
     """The table with a guard of its own, and with what pages have read of it."""
     opened = tables.open(entry)[1]
-    if table.opened.known is not None:
-        opened.seed_snapshot(table.opened.known)
+    if table.opened.loaded_snapshot is not None:
+        opened.seed_snapshot(table.opened.loaded_snapshot)
     return opened
 
 

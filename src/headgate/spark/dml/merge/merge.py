@@ -173,16 +173,16 @@ def _execute(merge: Merge) -> OperationResult:
         found = _find_edits(merge, target, source, evolved)
     _check_matched_once(merge, found)
     watch.scanned()
-    done = rewrite.write_rewrite(target, found, rewrite.plan_rewrite(target, found), evolved.metadata)
-    metrics = merge_metrics.operation_metrics(source, found, done) | watch.times()
+    rewritten = rewrite.write_rewrite(target, found, rewrite.plan_rewrite(target, found), evolved.metadata)
+    metrics = merge_metrics.operation_metrics(source, found, rewritten) | watch.times()
     parameters = merge_clauses.parameters(merge.clauses, merge.condition)
     operation = Operation("MERGE", parameters, dml_metrics.as_strings(metrics))
     if found.count(EditKind.INSERTED):
-        evolved = evolved.with_values(target.metadata, done.folders)
+        evolved = evolved.with_values(target.metadata, rewritten.folders)
     changes = merge.domains.beside(base.state.protocol, evolved.actions)
-    if done.actions or changes:
+    if rewritten.actions or changes:
         changes = (*changes, *app_transaction.actions(merge.table.world, merge.batch))
-    version = rewrite.commit(target, done, operation, matching, *changes)
+    version = rewrite.commit(target, rewritten, operation, matching, *changes)
     return OperationResult(version, metrics)
 
 
@@ -269,7 +269,9 @@ def _join_edits(
 def _check_matched_once(merge: Merge, found: Edits) -> None:
     if merge_clauses.allows_many_matches(merge.clauses):
         return
-    updated, deleted = (found.found.get(kind, MatchedRows()) for kind in (EditKind.UPDATED, EditKind.DELETED))
+    updated, deleted = (
+        found.matched_rows.get(kind, MatchedRows()) for kind in (EditKind.UPDATED, EditKind.DELETED)
+    )
     twice = updated.count > updated.distinct or deleted.count > deleted.distinct
     both = any(rows.rows & deleted.of(position).rows for position, rows in updated.rows.items())
     if twice or both:
