@@ -279,7 +279,7 @@ def test_who_writes_past_an_owner_is_told_which_one_is_missing() -> None:
     assert refused.fields == {
         "features": (CURRENT.feature,), "operation": "a commit", "coordinator": NAME,
     }  # fmt: skip
-    assert f"headgate.owners.register({NAME!r}, …)" in refused.message
+    assert f"headgate.coordinators.register({NAME!r}, …)" in refused.message
 
 
 def test_the_rules_have_names_of_their_own() -> None:

@@ -163,7 +163,7 @@ def test_what_somebody_may_do_with_one_table_is_offered_there(
 
 
 def test_a_refusal_names_the_table_and_the_privilege(visitor: Visitor) -> None:
-    form = {"deed": "run", "confirmed": "yes"}
+    form = {"operation": "run", "confirmed": "yes"}
     text = visitor("bob").post(f"{LAKE}/tables/sales.orders/maintenance", form).body.decode()
 
     assert "the files of sales.orders" in text and "MAINTAIN to tend it" in text

@@ -209,7 +209,7 @@ def test_of_a_forced_release_and_the_owners_publication_the_first_counts() -> No
         put(path, data)
 
     place.store.put_if_absent = late  # type: ignore[method-assign]
-    with pytest.raises(ConcurrentWrite, match="owner may be alive"):
+    with pytest.raises(ConcurrentWrite, match="coordinator may be alive"):
         forced_release.force_release(table, NAME)
 
     assert place.published() == [0, 1, 2, 3, 4, 5]

@@ -126,7 +126,7 @@ def test_a_credential_in_the_conf_of_an_owner_does_not_reach_the_log(conf: dict[
     place, _ = ordinary(2, batch=100)
     before = place.opened().snapshot()
 
-    with pytest.raises(InvalidRequest, match=r"headgate\.owners\.register") as no:
+    with pytest.raises(InvalidRequest, match=r"headgate\.coordinators\.register") as no:
         coordination.coordinate(place.opened(), place.find, NAME, {**CONF, **conf})
 
     assert no.value.code == "HEADGATE_SECRET_IN_LOG"
@@ -384,7 +384,7 @@ def test_settings_that_cannot_be_understood_stop_the_commit_that_would_write_the
     place, _ = ordinary()
     table = place.opened()
     protocol = coordinated()[0].opened().snapshot().state.protocol
-    broken = with_settings(table, owner=NAME, conf="{not json", table_conf="{}")
+    broken = with_settings(table, coordinator=NAME, conf="{not json", table_conf="{}")
     broken = msgspec.structs.replace(
         broken, configuration={**broken.configuration, "delta.enableInCommitTimestamps": "true"}
     )
@@ -418,7 +418,8 @@ def test_an_owner_nobody_asked_is_not_written_into_a_table() -> None:
 
     with pytest.raises(InvalidRequest, match="never asked"):
         table.commit(
-            Change(Operation("SET"), (protocol, with_settings(table, owner=NAME))), base=table.snapshot()
+            Change(Operation("SET"), (protocol, with_settings(table, coordinator=NAME))),
+            base=table.snapshot(),
         )
     with pytest.raises(InvalidRequest, match="no coordinator 'nobody'") as caught:
         coordination.coordinate(table, place.find, "nobody", {})
