@@ -247,7 +247,7 @@ def test_a_dropped_schema_stays_dropped(lake: LosableLake) -> None:
     with lake.connect() as found:
         for name in ("zed", "kept"):
             found.create_schema(name)
-        found._catalog.copies.now()
+        found._catalog.copies.write_now()
         assert found.drop_schema("ZED")
 
     assert lake.recover(dry_run=True).schemas == ()
@@ -265,7 +265,7 @@ def test_a_schema_that_was_dropped_and_made_again_comes_back(folder: LosableLake
         found.create_schema("zed")
         found.drop_schema("zed")
         found.create_schema("zed")
-        found._catalog.copies.now()
+        found._catalog.copies.write_now()
     folder.lose()
 
     assert "zed" in folder.recover().schemas

@@ -420,7 +420,7 @@ def test_a_checkpoint_beyond_the_latest_version_is_no_hint(catalog: Catalog, tab
     )
     catalog.note_log(table.table_id, LogHints((file,), Version(7)))
     loaded = catalog.load(ORDERS)
-    served = CatalogHints(catalog, table.table_id, loaded=replace(loaded, known=LogHints((file,))))
+    served = CatalogHints(catalog, table.table_id, loaded=replace(loaded, hints=LogHints((file,))))
 
     assert loaded.hints == LogHints()
     assert [item.version for item in served.expected(loaded.tail) or ()] == [0]

@@ -45,7 +45,7 @@ class LakeDirectory:
         """
         is_dropped = self.catalog.drop_schema(name)
         if is_dropped:
-            self.catalog.copies.now()
+            self.catalog.copies.write_now()
         return is_dropped
 
     def table_exists(self, name: str) -> bool:

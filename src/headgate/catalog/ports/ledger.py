@@ -14,7 +14,7 @@ from headgate.protocol.actions import TxnId, Version
 SCHEMA_VERSION = 1
 """How records are to be understood; one written by a later release may mean something else."""
 REMEMBERED_COMMITS = 100
-"""How many published versions a coordinator remembers, to answer whoever asks again for what became of a commit.
+"""How many published versions a coordinator remembers, for whoever asks again what became of a commit.
 
 Whoever asks later finds the commit in the log, by its txnId.
 """

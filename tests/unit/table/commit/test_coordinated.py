@@ -401,7 +401,7 @@ def test_nobody_hands_a_table_from_owner_to_owner() -> None:
     place.owners["two"] = watched
     table = place.opened()
 
-    for values in ({"owner": "two"}, {"conf": "{}"}, {"table_conf": "{}"}):
+    for values in ({"coordinator": "two"}, {"conf": "{}"}, {"table_conf": "{}"}):
         with pytest.raises(InvalidRequest) as caught:
             table.commit(Change(Operation("SET"), (with_settings(table, **values),)), base=table.snapshot())
         assert caught.value.code == "DELTA_CANNOT_OVERRIDE_COORDINATED_COMMITS_CONFS"
