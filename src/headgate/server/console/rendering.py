@@ -19,7 +19,7 @@ from litestar import MediaType, Response
 from markupsafe import Markup
 
 from headgate.catalog.ports.access import OWNER
-from headgate.server.console.deeds_done import done_sentence
+from headgate.server.console.completed_actions import done_sentence
 from headgate.server.console.views import formats
 from headgate.server.console.visit import CSRF_FIELD, Visit, VisitedLake
 

@@ -10,7 +10,7 @@ import pytest
 import headgate
 from headgate.catalog.ports.commits import Ratified
 from headgate.catalog.ports.directory import TableName
-from headgate.server.console.deeds_done import Done, done_sentence
+from headgate.server.console.completed_actions import CompletedAction, done_sentence
 from tests.support.console_client import ConsoleClient
 from tests.support.console_lakes import ConsoleServer
 from tests.support.proposals import inline
@@ -88,10 +88,10 @@ def test_maintenance_says_what_it_did(console: ConsoleServer, visitor: Visitor) 
     assert isinstance(console.catalog.propose(inline(made.table_id, 1, "unpublished")), Ratified)
 
     for fields, said in (
-        ({"operation": "run"}, Done.TENDED),
-        ({"operation": "run"}, Done.NOTHING_DUE),
-        ({"operation": "permit", "kind": "metadata cleanup"}, Done.PERMITTED),
-        ({"operation": "forbid", "kind": "metadata cleanup"}, Done.FORBIDDEN),
+        ({"operation": "run"}, CompletedAction.TENDED),
+        ({"operation": "run"}, CompletedAction.NOTHING_DUE),
+        ({"operation": "permit", "kind": "metadata cleanup"}, CompletedAction.PERMITTED),
+        ({"operation": "forbid", "kind": "metadata cleanup"}, CompletedAction.FORBIDDEN),
     ):
         onward = confirm(owner, path, fields)
         assert onward == f"{path}?done={said.value}"
@@ -111,7 +111,7 @@ def test_a_table_that_comes_or_goes_is_said_to(console: ConsoleServer, visitor: 
 
 
 def test_only_words_that_are_known_say_anything(visitor: Visitor) -> None:
-    assert all(done_sentence(each.value) for each in Done)
+    assert all(done_sentence(each.value) for each in CompletedAction)
     assert done_sentence("nonsense") == done_sentence("") == ""
     text = visitor("owner").get(f"{LAKE}/grants?done=%3Cb%3EPay%20mallory").body.decode()
     assert "mallory" not in text and 'class="notice good done"' not in text

@@ -11,7 +11,7 @@ from headgate.catalog.ports.access import Privilege, parse_privilege
 from headgate.catalog.ports.directory import parse_name
 from headgate.errors import InvalidRequest
 from headgate.server.console.address_numbers import PageNumber
-from headgate.server.console.deeds_done import Done
+from headgate.server.console.completed_actions import CompletedAction
 from headgate.server.console.rendering import page
 from headgate.server.console.routes.confirmation import (
     QUESTION,
@@ -92,12 +92,16 @@ def _grant_action(lake: VisitedLake, form: Form) -> ConfirmableAction:
             sentence,
             "Take it back",
             back,
-            lambda: Done.REVOKED if granting.revoke(privilege, on, whom) else Done.NOT_GRANTED,
+            lambda: (
+                CompletedAction.REVOKED
+                if granting.revoke(privilege, on, whom)
+                else CompletedAction.NOT_GRANTED
+            ),
         )
     sentence = f"{whom} may then {privilege.value} on {shown}, and whatever comes with that."
 
-    def grant() -> Done:
+    def grant() -> CompletedAction:
         granting.grant(privilege, on, whom)
-        return Done.GRANTED
+        return CompletedAction.GRANTED
 
     return ConfirmableAction("Grant a privilege", sentence, "Grant it", back, grant)

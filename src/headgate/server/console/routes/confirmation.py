@@ -17,7 +17,7 @@ from urllib.parse import urlencode
 from litestar import Response
 from litestar.response import Redirect
 
-from headgate.server.console.deeds_done import Done
+from headgate.server.console.completed_actions import CompletedAction
 from headgate.server.console.rendering import page
 from headgate.server.console.visit import CSRF_FIELD, PROOF, Form, Visit, VisitedLake, proof_of
 
@@ -35,7 +35,7 @@ class ConfirmableAction:
     button: str
     back: str
     """The page of the form, for those who leave it."""
-    do: Callable[[], Done]
+    do: Callable[[], CompletedAction]
     onward: str = ""
     """The page to go on to when it is done, if that is another one."""
 

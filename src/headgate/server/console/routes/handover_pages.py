@@ -12,7 +12,7 @@ from headgate.catalog.ports.access import OWNER, Privilege
 from headgate.catalog.ports.directory import parse_name
 from headgate.errors import InvalidRequest, NotAllowed
 from headgate.redaction import redact
-from headgate.server.console.deeds_done import Done
+from headgate.server.console.completed_actions import CompletedAction
 from headgate.server.console.open_tables import VisitedTable
 from headgate.server.console.rendering import page
 from headgate.server.console.routes.confirmation import (
@@ -71,9 +71,9 @@ def _adoption_action(lake: VisitedLake, form: Form) -> ConfirmableAction:
         "where they are; whoever commits by creating files is refused from then on."
     )
 
-    def adopt() -> Done:
+    def adopt() -> CompletedAction:
         adoption.adopt(_services(lake), locate(place), place, name)
-        return Done.ADOPTED
+        return CompletedAction.ADOPTED
 
     back, onward = f"{lake.address}/adopt", lake.table_address(str(name))
     return ConfirmableAction("Adopt a table", sentence, "Adopt it", back, adopt, onward)
@@ -121,12 +121,12 @@ def _release_action(lake: VisitedLake, table: VisitedTable) -> ConfirmableAction
     return ConfirmableAction("Release the table", sentence, "Release it", back, do, f"{lake.address}/tables")
 
 
-def _release(lake: VisitedLake, table: VisitedTable) -> Done:
+def _release(lake: VisitedLake, table: VisitedTable) -> CompletedAction:
     lake.catalog.check_may_purge(table.entry.table_id)
     lake.catalog.credentials(table.entry.table_id, StorageOperation.READ_WRITE)
     opened = lake.served.tables_for(lake.principal).open(table.entry)[1]
     adoption.release(_services(lake), opened, table.entry.table_id, keep_timestamps=True)
-    return Done.RELEASED
+    return CompletedAction.RELEASED
 
 
 def _services(lake: VisitedLake) -> TransferServices:

@@ -15,7 +15,7 @@ from headgate.catalog.ports.commits import TableId
 from headgate.catalog.ports.directory import TableEntry
 from headgate.catalog.ports.maintenance import Maintenance, MaintenancePermissions
 from headgate.errors import InvalidRequest
-from headgate.server.console.deeds_done import Done
+from headgate.server.console.completed_actions import CompletedAction
 from headgate.server.console.open_tables import VisitedTable
 from headgate.server.console.rendering import page
 from headgate.server.console.routes.confirmation import (
@@ -111,17 +111,17 @@ def _maintenance_action(lake: VisitedLake, table: VisitedTable, form: Form) -> C
     raise InvalidRequest("a form of maintenance says permit, forbid or run: send it from its page")
 
 
-def _permit(permissions: MaintenancePermissions, table: VisitedTable, kind: Maintenance) -> Done:
+def _permit(permissions: MaintenancePermissions, table: VisitedTable, kind: Maintenance) -> CompletedAction:
     permissions.permit(table.entry.table_id, kind)
-    return Done.PERMITTED
+    return CompletedAction.PERMITTED
 
 
-def _forbid(permissions: MaintenancePermissions, table: VisitedTable, kind: Maintenance) -> Done:
+def _forbid(permissions: MaintenancePermissions, table: VisitedTable, kind: Maintenance) -> CompletedAction:
     permissions.forbid(table.entry.table_id, kind)
-    return Done.FORBIDDEN
+    return CompletedAction.FORBIDDEN
 
 
-def _run(lake: VisitedLake, table: VisitedTable) -> Done:
+def _run(lake: VisitedLake, table: VisitedTable) -> CompletedAction:
     """Do what is due; the first failure is told as an error."""
     lake.catalog.credentials(table.entry.table_id, StorageOperation.READ_WRITE)
     done = _worker(lake, table).run_once(tables=[table.name])
@@ -129,7 +129,7 @@ def _run(lake: VisitedLake, table: VisitedTable) -> Done:
     if failed is not None:
         raise InvalidRequest(f"{failed.task} of {failed.subject} failed: {failed.detail}")
     is_done = any(each.outcome is TaskOutcome.DONE for each in done)
-    return Done.TENDED if is_done else Done.NOTHING_DUE
+    return CompletedAction.TENDED if is_done else CompletedAction.NOTHING_DUE
 
 
 def _worker(lake: VisitedLake, table: VisitedTable) -> Worker:
@@ -193,8 +193,8 @@ def _repair_action(lake: VisitedLake, table: VisitedTable) -> ConfirmableAction:
     return ConfirmableAction("Repair the table", sentence, "Repair it", back, partial(_repair, lake, table))
 
 
-def _repair(lake: VisitedLake, table: VisitedTable) -> Done:
+def _repair(lake: VisitedLake, table: VisitedTable) -> CompletedAction:
     lake.catalog.credentials(table.entry.table_id, StorageOperation.READ_WRITE)
     books = lake.catalog.books(table.entry.table_id)
     table.opened.check(table.name, keeper=books, data=False, repair=True)
-    return Done.REPAIRED
+    return CompletedAction.REPAIRED
