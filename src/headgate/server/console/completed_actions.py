@@ -29,7 +29,7 @@ _SENTENCES: Mapping[CompletedAction, str] = {
     CompletedAction.NOTHING_DUE: "Nothing was due that needs no Spark: nothing was done.",
     CompletedAction.REPAIRED: "What could be repaired was repaired. Check it once more to see what is left.",
     CompletedAction.ADOPTED: "The table was adopted: from now on the catalog decides its commits.",
-    CompletedAction.RELEASED: "The table was released: it is an ordinary Delta table now, and its name is free.",
+    CompletedAction.RELEASED: "The table was released: an ordinary Delta table now, whose name is free.",
 }
 
 
