@@ -251,7 +251,7 @@ def test_a_named_listener_goes_on_where_its_predecessor_stopped(case: Case) -> N
     second.close()
 
     assert seen == [1, 2, 3, 4]
-    assert second.cursor == case.log.stored("pipeline") == case.log.newest()
+    assert second.cursor == case.log.load_cursor("pipeline") == case.log.newest()
 
 
 def test_what_a_listener_did_not_finish_is_delivered_again(case: Case) -> None:
@@ -275,10 +275,10 @@ def test_what_a_listener_did_not_finish_is_delivered_again(case: Case) -> None:
 
 
 def test_a_stored_cursor_never_goes_back(case: Case) -> None:
-    case.log.keep("pipeline", 7)
-    case.log.keep("pipeline", 5)
+    case.log.save_cursor("pipeline", 7)
+    case.log.save_cursor("pipeline", 5)
 
-    assert case.log.stored("pipeline") == 7
+    assert case.log.load_cursor("pipeline") == 7
 
 
 def test_more_events_than_one_transaction_lists_come_in_order(

@@ -145,7 +145,7 @@ def _listed_before_asking() -> AbstractContextManager[object]:
         late = copy(self)
         listed: Any = _ListedBefore(self._store)
         late._store = listed
-        found = late._joined(self._owner.get_commits(self._table), known)
+        found = late._joined(self._coordinator.get_commits(self._table), known)
         return found or FilesystemCommitter(listed).frontier(known=known)
 
     return patch.object(CoordinatedCommitter, "frontier", frontier)

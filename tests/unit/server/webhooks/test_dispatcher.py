@@ -188,7 +188,7 @@ def test_who_goes_on_after_a_crash_misses_nothing(
     _keep_from_start(catalog)
     _commit(catalog, table_id, 1, 2)
     first = _dispatcher(catalog, receiver.url, monkeypatch, kinds=(EventKind.COMMIT,))
-    monkeypatch.setattr(catalog.events, "keep", lambda *_: None)  # it dies before the cursor is kept
+    monkeypatch.setattr(catalog.events, "save_cursor", lambda *_: None)  # it dies before the cursor is kept
     first.start()
     until(lambda: len(receiver.versions) >= 3)
     first.close()
