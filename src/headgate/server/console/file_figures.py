@@ -94,7 +94,6 @@ def make_view(snapshot: Snapshot) -> FilesView:
     if found.files > files_view.MOST_WITH_STATISTICS:
         return found
     clustering = files_view.clustering(snapshot.bounds, state.metadata, state.domains)
-    shares = None
-    if found.deleted_rows:
-        shares = files_view.deleted_plot(found.listed.deleted, files.record_counts())
-    return replace(found, clustering=clustering, shares=shares)
+    rows = files.record_counts()
+    shares = files_view.deleted_plot(found.listed.deleted, rows) if found.deleted_rows else None
+    return replace(found, clustering=clustering, shares=shares, listed=replace(found.listed, rows=rows))

@@ -1,5 +1,6 @@
 """What pages show, as values: made from what ports answer, without a server and without a browser."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 
@@ -39,6 +40,7 @@ from headgate.server.console.views import (
     versions_view,
 )
 from headgate.server.console.views.commit_rows import RowCounts
+from headgate.server.console.views.files_view import FileLine
 from headgate.table.read import live_files
 
 NOW = 1_800_000_000_000
@@ -116,7 +118,9 @@ def test_commits_are_counted_by_the_minute() -> None:
     )
     found = lake_view.lake_activity(EventWindow(happened, 5, 4), NOW)
 
-    assert found.in_last_minute == 1
+    assert found.in_last_minute == 1 and not found.commits.is_empty
+    quiet = lake_view.lake_activity(EventWindow((), 1, 0), NOW).commits
+    assert quiet.is_empty and quiet.empty == "No commit in the last 30 minutes."
     assert sum(found.commits.values) == 2
     assert (found.refusals, len(found.commits.labels)) == (1, lake_view.MINUTES)
 
@@ -211,11 +215,12 @@ def test_files_are_counted_by_size_and_by_partition() -> None:
     assert (found.files, found.size_bytes, found.with_deletions, found.deleted_rows) == (3, 4_010, 1, 4)
     assert found.partitions is not None and found.partitions.rows == (("1", 4_000), ("null", 10))
     assert sum(found.sizes.values) == 3 and found.sizes.labels[0] == "≥ 8 B"
-    assert [(line.path, line.deleted_rows) for line in found.listed.page().items] == [
-        ("b", 4),
-        ("a", 0),
-        ("c", 0),
-    ]
+    counted = replace(found.listed, rows=pa.array([7, None, 1]))
+    assert counted.page().items == (
+        FileLine("b", 3_000, 4, (("day", "1"),), None),
+        FileLine("a", 1_000, 0, (("day", "1"),), 7),
+        FileLine("c", 10, 0, (("day", None),), 1),
+    )
 
 
 def test_a_page_of_files_is_some_of_them_the_largest_first() -> None:

@@ -4,7 +4,7 @@ A value of a column that a table is clustered by should be looked for in few fil
 lowest value of each file, is its depth: files with ids 1–5, 4–9 and 10–12 have depths of 1, 2 and 1.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,6 +38,10 @@ class FileLine:
     path: str
     size_bytes: int
     deleted_rows: int
+    partition: tuple[tuple[str, str | None], ...] = ()
+    """The partition columns with its values."""
+    rows: int | None = None
+    """How many rows it has, deleted ones too, if its statistics say so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,10 @@ class FileList:
     sizes: _Numbers
     deleted: _Numbers
     order: _Numbers
+    partitions: pa.ChunkedArray
+    partition_names: Mapping[str, str]
+    """The partition columns by what they are called in the log."""
+    rows: pa.Array | None = None
 
     def page(self, number: int = 1) -> ListPage[FileLine]:
         """Some of them; beyond the end the last ones."""
@@ -56,7 +64,17 @@ class FileList:
         return ListPage(lines, found.number, found.pages, found.total)
 
     def _line(self, row: int) -> FileLine:
-        return FileLine(self.paths[row].as_py(), int(self.sizes[row]), int(self.deleted[row]))
+        return FileLine(
+            self.paths[row].as_py(),
+            int(self.sizes[row]),
+            int(self.deleted[row]),
+            tuple(self._partition(dict(self.partitions[row].as_py() or ()))),
+            None if self.rows is None else self.rows[row].as_py(),
+        )
+
+    def _partition(self, values: Mapping[str, str | None]) -> Iterator[tuple[str, str | None]]:
+        for stored, name in self.partition_names.items():
+            yield name, values.get(stored)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +114,14 @@ def files_view(files: pa.Table, metadata: Metadata) -> FilesView:
         size_plot(sizes),
         partitions,
         number,
-        FileList(files["path"], sizes, deleted, np.argsort(-sizes, kind="stable")),
+        FileList(
+            files["path"],
+            sizes,
+            deleted,
+            np.argsort(-sizes, kind="stable"),
+            files["partition_values"],
+            {_stored_name(metadata, column): column for column in metadata.partition_columns},
+        ),
     )
 
 

@@ -45,7 +45,11 @@ def lake_activity(window: EventWindow, now_ms: int) -> LakeActivityView:
     counts = activity_counts.count_activity(window.events, now_ms)
     bars = ((_clock(at), number) for at, number in counts.commits_by_minute.items())
     return LakeActivityView(
-        make_plot(f"Commits per minute in the last {MINUTES} minutes", bars),
+        make_plot(
+            f"Commits per minute in the last {MINUTES} minutes",
+            bars,
+            empty=f"No commit in the last {MINUTES} minutes.",
+        ),
         counts.in_last_minute,
         counts.refusals,
         counts.incidents,
