@@ -106,6 +106,20 @@ def commit_place(where: InlineCommit | StagedCommit | None) -> str:
             return "published"
 
 
+def count_rows(snapshot: Snapshot) -> int | None:
+    """How many rows a version has; None if a file does not say how many are in it."""
+    files = snapshot.files.columns
+    total = 0
+    for text, vector in zip(
+        files["stats"].to_pylist(), files["deletion_vector"].to_pylist(), strict=True
+    ):  # fmt: skip
+        rows = file_stats.row_count(text)
+        if rows is None:
+            return None
+        total += rows - (vector["cardinality"] if vector else 0)
+    return total
+
+
 def _summarize_snapshot(entry: TableEntry, snapshot: Snapshot, tail: Tail) -> TableSummary:
     files = snapshot.files.columns
     stamp = snapshot.state.in_commit_timestamp
@@ -117,22 +131,9 @@ def _summarize_snapshot(entry: TableEntry, snapshot: Snapshot, tail: Tail) -> Ta
         last_modified=None if stamp is None else console.format_iso(stamp),
         num_files=files.num_rows,
         size_in_bytes=sum(files["size"].to_pylist()),
-        num_rows=_rows(snapshot),
+        num_rows=count_rows(snapshot),
         catalog=summarize_tail(tail),
     )
-
-
-def _rows(snapshot: Snapshot) -> int | None:
-    files = snapshot.files.columns
-    total = 0
-    for text, vector in zip(
-        files["stats"].to_pylist(), files["deletion_vector"].to_pylist(), strict=True
-    ):  # fmt: skip
-        rows = file_stats.row_count(text)
-        if rows is None:
-            return None
-        total += rows - (vector["cardinality"] if vector else 0)
-    return total
 
 
 def _columns(schema_string: str) -> tuple[ColumnSummary, ...]:

@@ -109,8 +109,10 @@ class LakeDirectory:
         self.catalog.undrop(parse_name(name), table_id=wanted, to=target)
         self.catalog.copies.write_now()
 
-    def purge(self, name: str, *, table_id: str | None = None, files: bool = False) -> None:
+    def purge(self, name: str, *, table_id: str | None = None, files: bool = False) -> str:
         """Get rid of a dropped table for good: of what the catalog knows, and with ``files`` of its files.
+
+        The id of the one that is gone.
 
         Without ``files`` all its versions must be published, because what stays shall be a whole table.
 
@@ -119,6 +121,7 @@ class LakeDirectory:
         """
         gone = purge.purge(self.catalog, parse_name(name), table_id, files=locate if files else None)
         self.catalog.copies.write_now(forgotten=(gone,))
+        return gone
 
     def share_log(self, name: str) -> None:
         """From now on let others publish versions of the table themselves, by creating ``<v>.json``.

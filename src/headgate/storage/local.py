@@ -142,6 +142,12 @@ class LocalStore:
         # A link may lead anywhere, and a listing does not follow it either.
         nofollow.delete_nofollow(self._root, self._full(path).removeprefix(self._inside))
 
+    def delete_empty_folders(self) -> None:
+        """See ``make_folder.DeletesFolders``. What is not empty, or a link, stays."""
+        for folder, _, _ in os.walk(self._root, topdown=False):
+            with suppress(OSError):
+                os.rmdir(folder)
+
     def is_below_link(self, path: str) -> bool:
         """Whether the object is not one of this folder, but of another to which a link leads."""
         return nofollow.is_below_link(self._root, self._full(path).removeprefix(self._inside))

@@ -26,6 +26,21 @@ def make_folder(location: str, folder: str) -> None:
 
 
 @runtime_checkable
+class DeletesFolders(Protocol):
+    """A store on a disk, where folders stay when what was in them is deleted."""
+
+    def delete_empty_folders(self) -> None:
+        """Delete the root with all folders below it, as far as nothing is in them."""
+        ...
+
+
+def delete_empty_folders(store: Store) -> None:
+    """Leave no empty folders of a store whose objects were all deleted."""
+    if isinstance(store, DeletesFolders):
+        store.delete_empty_folders()
+
+
+@runtime_checkable
 class ListsFolders(Protocol):
     """A store that knows its folders without listing what is in them."""
 

@@ -84,6 +84,8 @@ class TableRows(Answer, frozen=True, kw_only=True):
     columns: tuple[str, ...]
     rows: tuple[msgspec.Raw, ...]
     """An object each."""
+    num_rows: int | None
+    """How many rows the version has in all; null if a file does not say how many are in it."""
 
 
 class PublishedTable(Answer, frozen=True, kw_only=True):
@@ -129,7 +131,7 @@ class PurgedTable(Answer, frozen=True, kw_only=True):
     """A table that is gone for good."""
 
     table: str
-    id: str | None
+    id: str
     files_deleted: bool
 
 

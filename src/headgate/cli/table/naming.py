@@ -10,6 +10,7 @@ from headgate.cli.completion.table_names import complete_schema
 from headgate.cli.console import OutputColumn
 from headgate.cli.folder import OpenedLake
 from headgate.cli.options import AsJson, LakePlace, TableArgument
+from headgate.errors import InvalidRequest
 
 DroppedArgument = Annotated[str, typer.Argument(help="The table that was dropped, as schema.table.")]
 IdOption = Annotated[
@@ -99,10 +100,11 @@ def rename(
     """
     with folder.open_lake(lake) as opened:
         opened.lake.rename(table, to)
+        name = _named(opened, to).table
     if as_json:
-        console.show_json(RenamedTable(table=table, to=to))
+        console.show_json(RenamedTable(table=table, to=name))
     else:
-        console.say(f"{table} is called {to}")
+        console.say(f"{table} is called {name}")
 
 
 def purge(
@@ -117,15 +119,25 @@ def purge(
 
     With --files its files go too. This cannot be undone.
     """
-    if not yes:
-        what = "and delete its files" if files else "and keep its files"
-        typer.confirm(f"forget {table} {what}? This cannot be undone", abort=True, err=True)
     with folder.open_lake(lake) as opened:
-        opened.lake.purge(table, table_id=table_id, files=files)
+        if not yes:
+            _confirm(opened, table, table_id, files=files, as_json=as_json)
+        gone = opened.lake.purge(table, table_id=table_id, files=files)
     if as_json:
-        console.show_json(PurgedTable(table=table, id=table_id, files_deleted=files))
+        console.show_json(PurgedTable(table=table, id=gone, files_deleted=files))
     else:
         console.say(f"{table} is gone for good" + (", with its files" if files else "; its files stay"))
+
+
+def _confirm(opened: OpenedLake, table: str, table_id: str | None, *, files: bool, as_json: bool) -> None:
+    """Ask whether it is meant, if there is anything that could be; programs are not asked."""
+    found = [each for each in opened.lake.dropped() if str(each.name) == table.lower()]
+    if not any(table_id in (None, each.table_id) for each in found):
+        return  # which the lake says better; or what is left of a purge is finished
+    if as_json:
+        raise InvalidRequest("what is purged cannot be had back: with --json say --yes, as nobody is asked")
+    what = "and delete its files" if files else "and keep its files"
+    typer.confirm(f"forget {table} {what}? This cannot be undone", abort=True, err=True)
 
 
 def _named(opened: OpenedLake, name: str) -> PlacedTable:

@@ -12,8 +12,10 @@ from headgate.cli.options import AsJson, LakePlace, TableArgument, number_option
 from headgate.cli.table import show
 
 if TYPE_CHECKING:
+    from headgate.cli import summaries
     from headgate.cli.table import preview
 else:
+    summaries = deferred_module("headgate.cli.summaries")
     preview = deferred_module("headgate.cli.table.preview")
 
 _FEW = 20
@@ -39,10 +41,24 @@ def rows(
         found = opened.lake.table(table)
         asked = preview.RowsRequest(limit, names, where, version)
         shown, read = preview.read_rows(found, asked)
-        at = found.version() if version is None else version
-    answer = TableRows(table=table, version=at, columns=shown, rows=tuple(msgspec.Raw(row) for row in read))
+        snapshot = found.log.snapshot(version=version)
+    answer = TableRows(
+        table=table,
+        version=snapshot.version,
+        columns=shown,
+        rows=tuple(msgspec.Raw(row) for row in read),
+        num_rows=summaries.count_rows(snapshot),
+    )
     if as_json:
         console.show_json(answer)
         return
     show.print_rows(answer.rows, answer.columns)
-    console.say(f"{console.format_plural(len(answer.rows), 'row')} of version {at}")
+    console.say(f"{_how_many(answer, is_filtered=where is not None)} of version {answer.version}")
+
+
+def _how_many(answer: TableRows, *, is_filtered: bool) -> str:
+    """How many rows are shown, of how many, as far as that is known without reading the others."""
+    shown = len(answer.rows)
+    if is_filtered or answer.num_rows is None:
+        return console.format_plural(shown, "row")
+    return f"{shown:,} of {console.format_plural(answer.num_rows, 'row')}"

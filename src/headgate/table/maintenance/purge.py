@@ -9,6 +9,7 @@ from typing import Protocol
 from headgate.catalog.ports.commits import TableId
 from headgate.catalog.ports.directory import TableDisposal, TableEntry, TableName, never_dropped
 from headgate.protocol.log import file_names
+from headgate.storage import make_folder
 from headgate.storage.locate import Locate
 from headgate.storage.store import Store
 
@@ -54,4 +55,5 @@ def delete_table_files(files: Store) -> int:
     log = [path for path in found if path.startswith(file_names.LOG_FOLDER)]
     for path in (*(path for path in found if not path.startswith(file_names.LOG_FOLDER)), *reversed(log)):
         files.delete(path)
+    make_folder.delete_empty_folders(files)
     return len(found)
