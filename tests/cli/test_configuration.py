@@ -66,7 +66,7 @@ def test_who_says_more_directly_counts(desk: Desk) -> None:
     desk.project_file('lake = "data/lake"')
     assert chosen(desk.around()) == (str(desk.folder.parent / "data" / "lake"), Origin.FOLDER)
     variable = desk.around({"HEADGATE_LAKE": "other"})
-    assert chosen(variable) == ("other", Origin.NAMED)
+    assert chosen(variable) == ("other", Origin.VARIABLE)
     assert chosen(variable, "named") == ("named", Origin.NAMED)
 
 

@@ -37,7 +37,8 @@ _LARGEST_TOKEN = 16_384
 class Origin(Enum):
     """Who said which lake is meant; the first that says something counts."""
 
-    NAMED = "the command line or HEADGATE_LAKE"
+    NAMED = "the command line"
+    VARIABLE = "HEADGATE_LAKE"
     FOLDER = "headgate.toml"
     USER = "the user's config.toml"
     DEFAULT = "the default"
@@ -113,11 +114,13 @@ def choose_lake(named: str | None, around: Surroundings) -> LakeChoice:
 
 
 def _choose(named: str | None, around: Surroundings) -> LakeChoice:
-    named = named or around.environ.get(LAKE_VARIABLE)
-    if named:
+    variable = around.environ.get(LAKE_VARIABLE)
+    if named and named != variable:
         return LakeChoice(named, Origin.NAMED)
+    if variable:  # which typer hands over as if it were on the command line
+        return LakeChoice(variable, Origin.VARIABLE)
     for origin, file in ((Origin.FOLDER, _folder_file(around)), (Origin.USER, around.user_file)):
-        if file is None or not file.is_file():
+        if file is None or not _is_there(file):
             continue
         place = _read(file, around, {"lake"} if origin is Origin.FOLDER else {"lake", "servers"}).get("lake")
         if place is not None:
@@ -158,10 +161,14 @@ def read_token_file(path: Path) -> str:
 
 def _server_token_file(place: str, around: Surroundings) -> Path | None:
     file = around.user_file
-    if not file.is_file():
+    if not _is_there(file):
         return None
     servers = _read(file, around, {"lake", "servers"}).get("servers", {})
     for address, server in servers.items() if isinstance(servers, dict) else ():
+        if not address.startswith(("http://", "https://")):
+            raise InvalidRequest(
+                f"{str(file)!r} has a server {address!r}, which is no address: write it with http:// or https://"
+            )
         if _origin_of(address) != _origin_of(place):
             continue
         named = server.get("token_file") if isinstance(server, dict) else None
@@ -185,7 +192,17 @@ def _folder_file(around: Surroundings) -> Path | None:
     if around.folder is None:
         return None
     places = (folder / FOLDER_FILE for folder in (around.folder, *around.folder.parents))
-    return next((place for place in places if place.is_file()), None)
+    return next((place for place in places if _is_there(place)), None)
+
+
+def _is_there(file: Path) -> bool:
+    """Whether there is a file; what has its name and is none is refused, or another lake would be meant."""
+    if file.is_file():
+        return True
+    if file.is_symlink() or file.exists():
+        what = "a folder" if file.is_dir() else "a link to nothing" if file.is_symlink() else "no file"
+        raise InvalidRequest(f"{str(file)!r} is {what}: put a file there, take it away, or use --lake")
+    return False
 
 
 def _read(file: Path, around: Surroundings, known: set[str]) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Opening a lake that is there already; a command that only looks must not make one."""
 
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -95,7 +96,8 @@ def _require_lake(folder: Path, choice: LakeChoice) -> None:
         what = "is not a lake" if folder.exists() else "does not exist"
         said = "" if choice.file is None else f", which {str(choice.file)!r} names,"
         raise InvalidRequest(
-            f"the folder {str(folder)!r}{said} {what}: name another with --lake DIR, make one in Python with "
+            f"the folder {str(folder)!r}{said} {what}: name another with --lake DIR, make one with headgate "
+            f"server run {shlex.quote(str(folder))} --create, which serves it too, or in Python with "
             f"headgate.connect({str(folder)!r}), or see one built with headgate demo",
             code="HEADGATE_LAKE_NOT_FOUND",
         )

@@ -6,6 +6,7 @@ https://example/lakes/main     the same, behind a proxy that puts the server bel
 """
 
 import os
+import re
 from urllib.parse import SplitResult, quote, unquote, urlsplit
 
 import msgspec
@@ -23,6 +24,7 @@ from headgate.settings import HttpSettings
 
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 _OPENING_ATTEMPTS = 6
+_PAGE_OF_LAKE = re.compile(r"(?P<below>.*)/console/lakes/(?P<lake>[^/]+)")
 
 
 def open_rest(target: CatalogTarget) -> LakeCatalog:
@@ -68,9 +70,15 @@ def _parse_address(place: str) -> tuple[str, str]:
     if parts.username or parts.password or not parts.hostname or parts.query or parts.fragment:
         raise InvalidRequest(
             "a lake behind a server is addressed as http(s)://host:port/lake, without user, password or "
-            "anything behind the lake's name: give the token by token=… or in HEADGATE_TOKEN"
+            "anything behind the lake's name: give the token as the argument named so, or in HEADGATE_TOKEN"
         )
     below, _, lake = parts.path.rstrip("/").rpartition("/")
+    page = _PAGE_OF_LAKE.match(parts.path)
+    if page is not None:
+        raise InvalidRequest(
+            f"that is the address of a page for people; the lake is at "
+            f"{parts.scheme}://{parts.netloc}{page['below']}/{page['lake']}"
+        )
     return f"{parts.scheme}://{parts.netloc}{below}", unquote(lake)
 
 
