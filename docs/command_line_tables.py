@@ -79,7 +79,8 @@ def fixes() -> Iterator[str]:
     yield "| errors | fix |"
     yield "|---|---|"
     for row in FIXES:
-        yield f"| {', '.join(f'`{error.__name__}`' for error in row.errors)} | {row.fix} |"
+        names = ", ".join(f"`{error.__name__}`" for error in row.errors)
+        yield f"| {names}{f', where it says “{row.says}”' if row.says else ''} | {row.fix} |"
 
 
 def json_shapes() -> Iterator[str]:

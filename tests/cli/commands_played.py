@@ -93,7 +93,7 @@ PLAYS: tuple[Play, ...] = (
     Play("table dropped"),
     Play("table undrop", "web.views", "web.taps --to web.clicks"),
     Play("table purge", "old.first --yes --files", "old.second --yes --files"),
-    Play("schema drop", "nowhere", "mobile"),
+    Play("schema drop", "old", "mobile"),
     Play("grant add", "READ --to ann", "APPEND --to group:loaders --on sales.orders"),
     Play("grant list"),
     Play("grant revoke", "READ --from ann", "READ --from ann"),

@@ -3,6 +3,7 @@
 The first row whose errors or codes an error has is its exit code.
 """
 
+import re
 from dataclasses import dataclass
 
 from headgate.errors import (
@@ -12,6 +13,7 @@ from headgate.errors import (
     CommitRefused,
     CommitUnknown,
     ConflictError,
+    DomainConflict,
     HeadgateError,
     LakeNotFound,
     NotAllowed,
@@ -30,6 +32,7 @@ REFUSED = 1
 USAGE = 2
 INTERRUPTED = 130
 FILE_NOT_FOUND = "HEADGATE_FILE_NOT_FOUND"
+MEMBER_NOT_FOUND = "HEADGATE_MEMBER_NOT_FOUND"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +72,7 @@ EXIT_CODES: tuple[ExitCode, ...] = (
                 "HEADGATE_DOMAIN_NOT_FOUND",
                 "HEADGATE_TRANSACTION_NOT_FOUND",
                 "HEADGATE_STREAM_NOT_FOUND",
-                "HEADGATE_MEMBER_NOT_FOUND",
+                MEMBER_NOT_FOUND,
                 FILE_NOT_FOUND,
                 SchemaNotFound.code,
                 "TABLE_OR_VIEW_NOT_FOUND",
@@ -120,12 +123,31 @@ class ErrorFix:
 
     errors: tuple[type[HeadgateError], ...]
     fix: str
+    says: str = ""
+    """Only if its message has these words."""
+
+    def is_for(self, error: HeadgateError) -> bool:
+        """Whether it helps against an error."""
+        return isinstance(error, self.errors) and self.says in error.message
 
 
 FIXES: tuple[ErrorFix, ...] = (
+    ErrorFix(
+        (TableNotFound,), "headgate table dropped lists what was dropped and can be had back", "was dropped"
+    ),
+    ErrorFix(
+        (TableNotFound,),
+        "name the folder that has the _delta_log of the table",
+        "there is no Delta table at",
+    ),
     ErrorFix((TableNotFound,), "headgate table list lists the tables of a lake"),
     ErrorFix(
         (SchemaNotFound,), "headgate schema create makes one, headgate schema list lists those of a lake"
+    ),
+    ErrorFix(
+        (DomainConflict,),
+        "nothing was committed; look at the domain with headgate domain get, and name the version that you "
+        "decide from with --since",
     ),
     ErrorFix((VersionNotFound,), "headgate table history lists the versions of a table"),
     ErrorFix((LakeNotFound,), "headgate config show says which lake is meant, and why"),
@@ -143,21 +165,47 @@ FIXES: tuple[ErrorFix, ...] = (
 )
 
 
-_OPTIONS = {"convert=True": "--convert", "if_exists=True": "--if-exists"}
-"""What messages call an argument of Python, and how it is written in a command."""
+_PHRASES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(python), command)
+    for python, command in (
+        (r"convert=True", "--convert"),
+        (r"if_exists=True", "--if-exists"),
+        (r"lake\.tables\(\) lists", "headgate table list lists"),
+        (r"lake\.dropped\(\) lists", "headgate table dropped lists"),
+        (r"lake\.undrop\(name\)", "headgate table undrop"),
+        (r"lake\.undrop\('([^']*)', table_id='([^']*)'\)", r"headgate table undrop \1 --id \2"),
+        (r"lake\.undrop\('([^']*)', table_id='([^']*)', to=…\)", r"headgate table undrop \1 --id \2 --to …"),
+        (r"with lake\.undrop\b", "with headgate table undrop"),
+        (r"lake\.rename gives", "headgate table rename gives"),
+        (r"lake\.create_schema\('([^']*)'\)", r"headgate schema create \1"),
+        (r"lake\.adopt\('([^']*)', '([^']*)'\)", r"headgate table adopt \1 \2"),
+        (r"lake\.grant\('([^']*)', on=…, to='([^']*)'\)", r"headgate grant add '\1' --on … --to \2"),
+        (r"lake\.permit\(table, ('[^']*')\)", r"headgate maintenance permit … \1"),
+        (r"table\.publish\(\) or headgate table publish", "headgate table publish"),
+        (r"table\.publish\(\)", "headgate table publish"),
+        (r"headgate\.recover\([^()]*\) or headgate recover", "headgate recover"),
+        (r"table\.read\(where=…\)", "headgate sql"),
+        (r", make one there with headgate\.at_path\(.*\.table\('schema\.table'\)", ""),
+    )
+)
+"""What messages say in Python, and how it is said in commands; each as far as a command does the same."""
 
 
 def error_cause(error: HeadgateError) -> str:
-    """The message of an error, with the options of commands where it names arguments of Python."""
-    message = error.message
-    for argument, option in _OPTIONS.items():
-        message = message.replace(argument, option)
-    return message
+    """The message of an error, with commands and their options where it speaks of Python."""
+    return said_in_commands(error.message)
+
+
+def said_in_commands(sentence: str) -> str:
+    """The same with commands and their options where it speaks of Python."""
+    for python, command in _PHRASES:
+        sentence = python.sub(command, sentence)
+    return sentence
 
 
 def error_fix(error: HeadgateError) -> str | None:
     """What to do about an error; None where its message says so itself."""
-    row = next((row for row in FIXES if isinstance(error, row.errors)), None)
+    row = next((row for row in FIXES if row.is_for(error)), None)
     if row is not None:
         return row.fix
     match error.retry:

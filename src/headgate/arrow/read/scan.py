@@ -125,6 +125,12 @@ def _predicate(asked: RowRequest, schema: Struct) -> Predicate | None:
     if asked.where is None:
         return None
     found = from_sql.parse(asked.where, schema, time_zone="")
+    if from_sql.has_syntax_error(asked.where):
+        raise InvalidRequest(
+            f"the condition {asked.where!r} has a syntax error, or is written as only Spark reads it: "
+            "correct it, or use table.read(where=…)",
+            code="PARSE_SYNTAX_ERROR",
+        )
     if row_filter.first_opaque(found) is not None:  # a zone may be what is missing
         found = from_sql.parse(asked.where, schema, time_zone=asked.time_zone())
     return row_filter.require_exact(found, asked.where, "use table.read(where=…)")

@@ -1,13 +1,20 @@
 """``headgate grant``: who may do what."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from headgate.cli import console, folder
 from headgate.cli.answers.access import GrantChange
 from headgate.cli.console import OutputColumn
+from headgate.cli.deferred import deferred_module
 from headgate.cli.options import AsJson, LakePlace
+from headgate.errors import InvalidRequest
+
+if TYPE_CHECKING:
+    from headgate.catalog.ports.access import principals
+else:
+    principals = deferred_module("headgate.catalog.ports.access.principals")
 
 _COLUMNS = (
     OutputColumn("principal", style="bold"),
@@ -22,9 +29,19 @@ OnOption = Annotated[
 ]
 
 
+def _require_principal(name: str) -> str:
+    try:
+        return principals.parse_principal(name)
+    except InvalidRequest as exc:
+        raise typer.BadParameter(exc.message) from exc
+
+
 def grant(
     privilege: PrivilegeArgument,
-    to: Annotated[str, typer.Option("--to", help="A principal, or a group as group:NAME.")],
+    to: Annotated[
+        str,
+        typer.Option("--to", help="A principal, or a group as group:NAME.", callback=_require_principal),
+    ],
     on: OnOption = None,
     lake: LakePlace = None,
     as_json: AsJson = False,
@@ -45,7 +62,10 @@ def grant(
 
 def revoke(
     privilege: PrivilegeArgument,
-    from_: Annotated[str, typer.Option("--from", help="A principal, or a group as group:NAME.")],
+    from_: Annotated[
+        str,
+        typer.Option("--from", help="A principal, or a group as group:NAME.", callback=_require_principal),
+    ],
     on: OnOption = None,
     lake: LakePlace = None,
     as_json: AsJson = False,

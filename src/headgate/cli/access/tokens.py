@@ -39,6 +39,8 @@ def create_token(
 ) -> None:
     """Make a token; its secret is shown here and never again."""
     with folder.open_lake(lake) as opened:
+        if schema is not None:
+            folder.require_schema(opened, schema)
         made = opened.lake.create_token(
             principal, days=days, read_only=read_only, schema=schema, label=label, client=client
         )
@@ -57,8 +59,10 @@ def list_tokens(lake: LakePlace = None, as_json: AsJson = False) -> None:
         found = opened.lake.tokens()
     if as_json:
         console.show_json(found)
-    else:
+    elif found:
         console.show_table(console.out(), _COLUMNS, [_line(token) for token in found])
+    else:
+        console.say("no token is good: headgate token create NAME makes one")
 
 
 def revoke_token(

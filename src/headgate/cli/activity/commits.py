@@ -18,7 +18,7 @@ else:
 _COLUMNS = (
     OutputColumn("version", right=True, style="bold"),
     OutputColumn("timestamp", is_whole=True),
-    OutputColumn("for"),
+    OutputColumn("principal"),
     OutputColumn("size", right=True),
     OutputColumn("transaction"),
     OutputColumn("commit"),
@@ -61,8 +61,10 @@ def list_commits(
     )
     if as_json:
         console.show_json(found)
-    else:
+    elif found:
         console.show_table(console.out(), _COLUMNS, [_line(each) for each in found])
+    else:
+        console.say(f"no commit of {table}" + ("" if before is None else f" before version {before}"))
 
 
 def show_commit(

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 from rich.text import Text
 
+from headgate.cli.console import format_plural
 from headgate.cli.demo.scene import Scene, open_or_create
 from headgate.errors import GroupConflict
 from headgate.lake.lake import Lake
@@ -53,7 +54,8 @@ def _sell(lake: Lake, till: str) -> None:
 def _claim_shelf(scene: Scene, stock: Table, sales: Table, *, sold: int, before: int, refused: bool) -> None:
     left, told = stock.to_arrow().to_pylist()[0]["n"], sales.to_arrow().num_rows - before
     scene.say.claim(
-        f"{left} of {_DELIVERED} pens are on the shelf and {told} sold by {_SOLD} are told: the tables agree",
+        f"{left} of {_DELIVERED} pens are on the shelf, and shop.sales has {format_plural(told, 'sale')} of "
+        f"{_SOLD}: the tables agree",
         expected=(True, _DELIVERED - _SOLD * sold, sold), found=(refused, left, told),
     )  # fmt: skip
 

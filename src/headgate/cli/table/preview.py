@@ -42,7 +42,7 @@ def read_rows(table: Table, asked: RowsRequest) -> tuple[tuple[str, ...], Iterat
     names = [name for name in named if name not in unreadable]
     if not names:
         raise UnsupportedFeature(
-            "no column of the table can be read without Spark: use table.read()", operation="read"
+            "no column of the table can be read without Spark: use headgate sql", operation="read"
         )
     rows = table.to_arrow(names, where=asked.where, limit=asked.limit, version=asked.version)
     kinds = {field.name: field.type for field in schema.fields}

@@ -10,6 +10,7 @@ from headgate.cli.answers.tables import SchemaChange, SchemaSummary
 from headgate.cli.completion.table_names import complete_schema
 from headgate.cli.console import OutputColumn
 from headgate.cli.options import AsJson, LakePlace
+from headgate.errors import SchemaNotFound
 
 _COLUMNS = (OutputColumn("schema", style="bold"), OutputColumn("tables", right=True))
 NewSchema = Annotated[str, typer.Argument(help="The name of the schema.")]
@@ -45,8 +46,9 @@ def create_schema(schema: NewSchema, lake: LakePlace = None, as_json: AsJson = F
 def drop_schema(schema: SchemaArgument, lake: LakePlace = None, as_json: AsJson = False) -> None:
     """Take away a schema that has no table."""
     with folder.open_lake(lake) as opened:
-        changed = opened.lake.drop_schema(schema)
+        if not opened.lake.drop_schema(schema):
+            raise SchemaNotFound(f"there is no schema {schema!r} in {opened.place}", name=schema)
     if as_json:
-        console.show_json(SchemaChange(schema=schema, changed=changed))
+        console.show_json(SchemaChange(schema=schema, changed=True))
     else:
-        console.say(f"the schema {schema} is gone" if changed else f"there was no schema {schema}")
+        console.say(f"the schema {schema} is gone")

@@ -6,7 +6,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from headgate.cli import console, folder
+from headgate.cli import console, exit_codes, folder
 from headgate.cli.deferred import deferred_module
 from headgate.cli.options import AsJson, LakePlace
 from headgate.cli.visible_text import visible_line, visible_lines
@@ -80,7 +80,7 @@ def print_recovery(out: Console, done: "RecoveryReport", place: str) -> None:
 
 
 def _lines(table: "RecoveredTable") -> list[str]:
-    lines = [*table.notes]
+    lines = [exit_codes.said_in_commands(note) for note in table.notes]
     if table.lost is not None:
         first, last = table.lost
         what = f"version {last} is" if first == last else f"versions {first} to {last} are"

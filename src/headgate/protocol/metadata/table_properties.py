@@ -168,7 +168,9 @@ def check_property(name: str, value: str) -> Property:
             code="DELTA_ADD_CONSTRAINTS",
         )
     if row is None:
-        near = did_you_mean(name, (known.name for known in PROPERTIES))
+        near = did_you_mean(
+            name[len(PREFIX) :], (known.name[len(PREFIX) :] for known in PROPERTIES), prefix=PREFIX
+        )
         raise InvalidRequest(
             f"there is no property {name!r}:{near} correct the name, or choose one that does not begin with "
             f"{PREFIX!r}",

@@ -54,6 +54,14 @@ def parse(sql: str, schema: Struct, *, time_zone: str = "UTC", alias: str | None
         return Opaque(sql)
 
 
+def has_syntax_error(sql: str) -> bool:
+    """Whether a condition cannot be read at all; some that can be are refused for what they say."""
+    detached = spark_strings.detach_strings(sql)
+    return (
+        not (detached.is_ambiguous or sql_tokens.is_too_deep(detached.sql)) and _parse_tree(detached) is None
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class JoinSide:
     """One side of a join: its alias, and its columns."""

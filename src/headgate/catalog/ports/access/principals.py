@@ -82,6 +82,8 @@ def parse_principal(name: str) -> Principal:
     """A principal or a group by name; refused if it cannot be one."""
     if not name or len(name) > _LONGEST_NAME or not name.isprintable() or name != name.strip():
         raise InvalidRequest(f"{name!r} is not the name of a principal: use printable characters")
+    if name == GROUP_PREFIX:
+        raise InvalidRequest(f"{name!r} names no group: write its name behind that")
     return Principal(name)
 
 
