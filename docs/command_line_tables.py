@@ -10,7 +10,7 @@ from typer.main import get_command
 
 from headgate.cli.answers.command_outputs import (
     FAILURE,
-    ON_PAGES_OF_THEIR_OWN,
+    OWN_PAGE_SHAPES,
     SHAPES,
     TEXT_ONLY,
     AnswerForm,
@@ -25,10 +25,7 @@ def commands() -> Iterator[str]:
     """Every command, with what it takes besides ``--lake`` and ``--json``."""
     yield "| command | what it does | arguments | options | through a server |"
     yield "|---|---|---|---|---|"
-    for words, row in leaf_commands(COMMANDS):
-        if row.instead is not None:
-            continue
-        parameters = _parameters(row)
+    for words, summary, parameters, is_remote in _all_commands():
         arguments = " ".join(
             (each.metavar or each.name).upper() + ("..." if each.nargs == -1 else "")
             for each in parameters
@@ -39,18 +36,32 @@ def commands() -> Iterator[str]:
             for each in parameters
             if each.param_type_name == "option" and each.name not in ("lake", "as_json", "help")
         )
-        remote = "no" if row.database_only else "yes"
-        yield f"| `headgate {words}` | {row.summary} | {arguments} | {options} | {remote} |"
+        remote = "yes" if is_remote else "no"
+        yield f"| `headgate {words}` | {summary} | {arguments} | {options} | {remote} |"
 
 
-def _parameters(row: LazyCommand) -> list[Any]:
+def _all_commands() -> Iterator[tuple[str, str, list[Any], bool]]:
+    """Of each its words, what it does, its parameters, and whether it works through a server."""
+    for words, row in leaf_commands(COMMANDS):
+        if row.instead is not None:
+            continue
+        found: Any = _command(row)
+        is_remote = not row.database_only
+        if hasattr(found, "commands"):  # loaded with commands of its own
+            for name, each in found.commands.items():
+                yield f"{words} {name}", each.help.partition("\n")[0], list(each.params), is_remote
+        else:
+            yield words, row.summary, list(found.params), is_remote
+
+
+def _command(row: LazyCommand) -> Any:
     module, _, function = row.function.partition(":")
     found = getattr(importlib.import_module(module), function)
-    if isinstance(found, typer.Typer):  # with commands of its own, on a page of its own
-        return []
+    if isinstance(found, typer.Typer):
+        return get_command(found)
     app = typer.Typer(add_completion=False)
     app.command(row.name)(found)
-    return list(get_command(app).params)
+    return get_command(app)
 
 
 def older_names() -> Iterator[str]:
@@ -85,7 +96,7 @@ def fixes() -> Iterator[str]:
 
 def json_shapes() -> Iterator[str]:
     """The JSON schema of what each command prints with ``--json``."""
-    for shape in (*SHAPES, FAILURE):
+    for shape in (*SHAPES, *OWN_PAGE_SHAPES, FAILURE):
         yield ""
         yield f"### {'headgate ' if shape is not FAILURE else ''}{shape.command}"
         yield ""
@@ -95,10 +106,9 @@ def json_shapes() -> Iterator[str]:
         yield from _schema(shape).splitlines()
         yield "```"
     yield ""
-    others = ", ".join(f"`headgate {name}`" for name in ON_PAGES_OF_THEIR_OWN)
-    pages = "[the shell](../how-to/sql-shell.md) and [watching a lake](../how-to/watch-a-lake.md)"
-    yield f"The JSON of {others} is on their own pages:"
-    yield f"{pages}."
+    yield "What `headgate sql` and `headgate top` print is explained on the pages about"
+    yield "[the shell](../how-to/sql-shell.md) and [watching a lake](../how-to/watch-a-lake.md);"
+    yield "`headgate stream read` prints JSON without being asked to."
     yield ""
     for row in TEXT_ONLY:
         yield f"`headgate {row.command}` has no `--json`: {row.because}."

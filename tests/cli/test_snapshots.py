@@ -16,9 +16,11 @@ import jsonschema
 import msgspec
 import pytest
 
+import headgate
 from headgate.cli.answers.command_outputs import (
     FAILURE,
     ON_PAGES_OF_THEIR_OWN,
+    OWN_PAGE_SHAPES,
     SHAPES,
     TEXT_ONLY,
     AnswerForm,
@@ -27,6 +29,7 @@ from headgate.cli.answers.command_outputs import (
 from headgate.cli.command_row import leaf_commands
 from headgate.cli.lazy_commands import COMMANDS
 from tests.cli.commands_played import HELP_ONLY, PLAYS, Ground, Played, build_ground, play
+from tests.support.lakes import build_lake
 
 STORED = Path(__file__).with_name("snapshots")
 WRITE = "HEADGATE_WRITE_SNAPSHOTS"
@@ -92,6 +95,36 @@ def test_json_is_of_the_documented_shape(
 
     assert texts
     for text in texts:
+        check_shape(shape, text)
+
+
+@pytest.mark.parametrize(
+    ("line", "shape"),
+    list(
+        zip(
+            (
+                "sql --json -c 'SELECT * FROM sales.orders LIMIT 1'",
+                "top --once --json",
+                "stream read sales.orders --limit 1",
+                "stream list --json",
+                "stream show a-stream --json",
+            ),
+            OWN_PAGE_SHAPES,
+            strict=True,
+        )
+    ),
+    ids=[shape.command for shape in OWN_PAGE_SHAPES],
+)
+def test_json_on_pages_of_their_own_is_of_the_documented_shape(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, shape: AnswerShape
+) -> None:
+    monkeypatch.setenv("HEADGATE_LAKE", str(tmp_path / "lake"))
+    build_lake(tmp_path / "lake")
+    with headgate.connect(tmp_path / "lake") as lake:
+        lake.table("sales.stock").append([{"id": 1}], txn=("a-stream", 3))
+
+    printed = Ground(tmp_path).run(line).stdout
+    for text in printed.splitlines() if shape.form is AnswerForm.LINES else [printed]:
         check_shape(shape, text)
 
 

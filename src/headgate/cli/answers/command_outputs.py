@@ -95,6 +95,15 @@ SHAPES: tuple[AnswerShape, ...] = (
 FAILURE = AnswerShape("any command that fails", "headgate.cli.answers.failures:Failure")
 """On stderr."""
 
+OWN_PAGE_SHAPES: tuple[AnswerShape, ...] = (
+    AnswerShape("sql", "headgate.cli.shell.output:ResultSummary", AnswerForm.LINES),
+    AnswerShape("top", "headgate.cli.live.frames:LakeFrame"),
+    AnswerShape("stream read", "headgate.cli.streams.row_lines:RowLine", AnswerForm.LINES),
+    _lists("stream list", "headgate.cli.streams.writers:StreamWriter"),
+    _lists("stream show", "headgate.cli.streams.writers:WriterDetail"),
+)
+"""Of the commands below; ``stream read`` prints nothing else, so it has no ``--json``."""
+
 ON_PAGES_OF_THEIR_OWN: tuple[str, ...] = ("sql", "top", "stream")
 """Commands whose JSON is rows of tables or a live view, which their own pages and tests are about."""
 
