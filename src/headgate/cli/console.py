@@ -8,7 +8,8 @@ from typing import Literal
 
 import msgspec
 from rich import box
-from rich.console import Console
+from rich.cells import cell_len
+from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -21,6 +22,10 @@ from headgate.errors import HeadgateError
 
 _PIPE_WIDTH = 10_000  # a pipe has no edge to wrap at
 _UNKNOWN = "–"
+_GAP = 2
+"""What is between two columns."""
+_SHORTEST = 12
+"""How narrow a text may become that goes on below."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,14 +99,32 @@ def say(sentence: str) -> None:
 def show_table(
     console: Console, columns: Sequence[OutputColumn], rows: Sequence[Sequence[str]], *, indent: int = 0
 ) -> None:
-    """Rows under headings."""
+    """Rows under headings; in a window that is too narrow for that each value on a line of its own."""
     columns = [replace(column, title=visible_line(column.title)) for column in columns]
     rows = [[visible_line(cell) for cell in row] for row in rows]
     if console.is_terminal:
-        console.print(Padding.indent(_drawn(columns, rows), indent))
+        room = console.width - indent
+        drawn = _drawn(columns, rows) if _has_room(columns, rows, room) else _records(columns, rows, room)
+        console.print(Padding.indent(drawn, indent))
         return
     for line in _aligned(columns, rows):
         console.print(" " * indent + line)
+
+
+def _has_room(columns: Sequence[OutputColumn], rows: Sequence[Sequence[str]], width: int) -> bool:
+    """Whether all columns have room, of which those with text may go on below, but not in crumbs."""
+    needed = _GAP * (len(columns) - 1)
+    for at, column in enumerate(columns):
+        whole = max(cell_len(text) for text in (column.title, *(row[at] for row in rows)))
+        needed += whole if column.right or column.is_whole else min(whole, _SHORTEST)
+    return needed <= width
+
+
+def _records(columns: Sequence[OutputColumn], rows: Sequence[Sequence[str]], width: int) -> Group:
+    """Each row as lines of its own, a heading and a value each."""
+    titles = [column.title for column in columns]
+    records = [_grid([*zip(titles, row, strict=True)], width) for row in rows]
+    return Group(*(part for record in records for part in (record, Text(""))))
 
 
 def _drawn(columns: Sequence[OutputColumn], rows: Sequence[Sequence[str]]) -> Table:
@@ -113,7 +136,7 @@ def _drawn(columns: Sequence[OutputColumn], rows: Sequence[Sequence[str]]) -> Ta
             justify=justify,
             style=column.style,
             overflow="fold",
-            no_wrap=column.is_whole,
+            no_wrap=column.is_whole or column.right,
         )
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
@@ -136,14 +159,17 @@ def show_pairs(console: Console, pairs: Mapping[str, str], *, indent: int = 0) -
     """One fact a line; on a terminal what goes on does so below where it began."""
     lines = [(visible_line(key), visible_lines(value)) for key, value in pairs.items()]
     if console.is_terminal:
-        console.print(Padding.indent(_grid(lines), indent))
+        console.print(Padding.indent(_grid(lines, console.width - indent), indent))
         return
     width = max((len(key) for key, _ in lines), default=0)
     for key, value in lines:
         console.print(Text.assemble(" " * indent, (key.ljust(width), "bold"), "  ", value))
 
 
-def _grid(lines: Sequence[tuple[str, str]]) -> Table:
+def _grid(lines: Sequence[tuple[str, str]], width: int) -> RenderableType:
+    """Each heading before its value; where there is no room for both side by side, they run on."""
+    if max((cell_len(key) for key, _ in lines), default=0) + _GAP + _SHORTEST > width:
+        return Group(*(Text.assemble((key, "bold"), " ", value, overflow="fold") for key, value in lines))
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(style="bold", overflow="fold")
     grid.add_column(overflow="fold")
