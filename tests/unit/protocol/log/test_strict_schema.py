@@ -94,6 +94,11 @@ def test_what_some_reader_cannot_parse_is_told(text: str) -> None:
     assert strict_schema.schema_breach(text)
 
 
+def test_a_column_has_a_name_of_255_characters_at_most() -> None:
+    assert strict_schema.schema_breach(schema("long", name="é" * 255)) is None
+    assert strict_schema.schema_breach(schema("long", name="é" * 256))
+
+
 def test_a_schema_is_nested_only_so_deep() -> None:
     kind: object = "long"
     for _ in range(200):
