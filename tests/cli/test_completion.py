@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+import headgate
 from headgate.cli.main import app
 from tests.support.lakes import build_lake
 from tests.support.system_packages import find_program
@@ -53,7 +54,7 @@ def environment(folder: Path) -> dict[str, str]:
     return kept | {"PATH": f"{programs}:{os.environ['PATH']}", "HOME": str(folder), "TERM": "dumb"}
 
 
-def offered_by_bash(folder: Path, line: str, typed: str) -> list[str]:
+def offered_by_bash(folder: Path, line: str, typed: str, *, by_lines: bool = False) -> list[str]:
     ran = subprocess.run(
         ["bash", "--norc", "-c", BASH.format(words=line), "bash", typed],
         cwd=folder,
@@ -64,7 +65,7 @@ def offered_by_bash(folder: Path, line: str, typed: str) -> list[str]:
         timeout=PATIENCE_SECONDS,
     )
     assert ran.stderr == ""
-    return ran.stdout.split()
+    return ran.stdout.splitlines() if by_lines else ran.stdout.split()
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
@@ -82,6 +83,33 @@ def offered_by_bash(folder: Path, line: str, typed: str) -> list[str]:
 )
 def test_bash_offers(folder: Path, line: str, typed: str, offered: list[str]) -> None:
     assert offered_by_bash(folder, line, typed) == offered
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+@pytest.mark.parametrize(
+    ("line", "typed", "offered"),
+    [
+        ("headgate grant add", "re", ["read"]),
+        ("headgate grant add", "CH", ["CHANGE\\ DATA"]),
+        ("headgate grant READ --on", "s", ["sales", "sales.orders", "sales.stock"]),
+        ("headgate event list --kind", "re", ["rename", "release", "refusal"]),
+        ("headgate event follow --table", "sales.s", ["sales.stock"]),
+        ("headgate maintenance permit sales.orders", "data", ["data\\ reorganisation", "data\\ cleanup"]),
+        ("headgate table undrop", "sales.g", ["sales.gone"]),
+        ("headgate table purge", "sales.g", ["sales.gone"]),
+        ("headgate stream show", "my", ["my-stream"]),
+        ("headgate stream list", "sales.o", ["sales.orders"]),
+    ],
+    ids=str,
+)
+def test_bash_offers_what_can_be_named(tmp_path: Path, line: str, typed: str, offered: list[str]) -> None:
+    build_lake(tmp_path / "lake")
+    with headgate.connect(tmp_path / "lake") as lake:
+        lake.create_table("sales.gone", "id BIGINT")
+        lake.drop_table("sales.gone")
+        lake.table("sales.stock").append([{"id": 1}], txn=("my-stream", 3))
+
+    assert offered_by_bash(tmp_path, line, typed, by_lines=True) == offered
 
 
 def test_zsh_completes_what_is_typed(folder: Path) -> None:

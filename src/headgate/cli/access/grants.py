@@ -6,6 +6,8 @@ import typer
 
 from headgate.cli import console, folder
 from headgate.cli.answers.access import GrantChange
+from headgate.cli.completion.kinds import complete_privilege
+from headgate.cli.completion.table_names import complete_securable
 from headgate.cli.console import OutputColumn
 from headgate.cli.deferred import deferred_module
 from headgate.cli.options import AsJson, LakePlace
@@ -23,9 +25,17 @@ _COLUMNS = (
     OutputColumn("granted by"),
 )
 _LAKE = "lake"
-PrivilegeArgument = Annotated[str, typer.Argument(help="Such as READ, APPEND or 'MANAGE GRANTS'.")]
+PrivilegeArgument = Annotated[
+    str,
+    typer.Argument(help="Such as READ, APPEND or 'MANAGE GRANTS'.", autocompletion=complete_privilege),
+]
 OnOption = Annotated[
-    str | None, typer.Option("--on", help="A schema, or schema.table; without it the whole lake.")
+    str | None,
+    typer.Option(
+        "--on",
+        help="A schema, or schema.table; without it the whole lake.",
+        autocompletion=complete_securable,
+    ),
 ]
 
 

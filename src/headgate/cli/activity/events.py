@@ -10,6 +10,7 @@ import typer
 
 from headgate.cli import console, folder
 from headgate.cli.answers.activity import EventAnswer
+from headgate.cli.completion.kinds import complete_event_kind
 from headgate.cli.completion.table_names import complete_table
 from headgate.cli.console import OutputColumn
 from headgate.cli.deferred import deferred_module
@@ -35,7 +36,11 @@ _COLUMNS = (
 _PAGE = 1_000
 KindOption = Annotated[
     list[str] | None,
-    typer.Option("--kind", help="Only such as commit, create, drop, refusal or incident; repeatable."),
+    typer.Option(
+        "--kind",
+        help="Only such as commit, create, drop, refusal or incident; repeatable.",
+        autocompletion=complete_event_kind,
+    ),
 ]
 TableOption = Annotated[
     str | None, typer.Option("--table", help="Only of this table.", autocompletion=complete_table)

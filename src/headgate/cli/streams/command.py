@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 from headgate.cli import console, folder, session
+from headgate.cli.completion.table_names import complete_stream, complete_table
 from headgate.cli.console import OutputColumn
 from headgate.cli.options import AsJson, LakePlace, TableArgument, number_option
 from headgate.cli.streams import writers
@@ -67,7 +68,9 @@ def read_stream(
 
 @app.command("list")
 def list_streams(
-    table: Annotated[str | None, typer.Argument(help="Only this table, as schema.table.")] = None,
+    table: Annotated[
+        str | None, typer.Argument(help="Only this table, as schema.table.", autocompletion=complete_table)
+    ] = None,
     lake: LakePlace = None,
     as_json: AsJson = False,
 ) -> None:
@@ -86,7 +89,12 @@ def list_streams(
 
 @app.command("show")
 def show_stream(
-    stream: Annotated[str, typer.Argument(help="The id of the stream, as headgate stream list has it.")],
+    stream: Annotated[
+        str,
+        typer.Argument(
+            help="The id of the stream, as headgate stream list has it.", autocompletion=complete_stream
+        ),
+    ],
     lake: LakePlace = None,
     limit: Annotated[
         int, number_option("--limit", min=1, help="Look for its batches in so many versions of each table.")

@@ -6,13 +6,18 @@ import typer
 
 from headgate.cli import console, folder
 from headgate.cli.answers.tables import DroppedTable, PlacedTable, PurgedTable, RenamedTable
-from headgate.cli.completion.table_names import complete_schema
+from headgate.cli.completion.table_names import complete_dropped_table, complete_schema
 from headgate.cli.console import OutputColumn
 from headgate.cli.folder import OpenedLake
 from headgate.cli.options import AsJson, LakePlace, TableArgument
 from headgate.errors import InvalidRequest
 
-DroppedArgument = Annotated[str, typer.Argument(help="The table that was dropped, as schema.table.")]
+DroppedArgument = Annotated[
+    str,
+    typer.Argument(
+        help="The table that was dropped, as schema.table.", autocompletion=complete_dropped_table
+    ),
+]
 IdOption = Annotated[
     str | None, typer.Option("--id", help="Which, if several were called so: table dropped shows the ids.")
 ]

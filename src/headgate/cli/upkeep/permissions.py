@@ -6,6 +6,7 @@ import typer
 
 from headgate.cli import console, folder
 from headgate.cli.answers.upkeep import MaintenanceKind
+from headgate.cli.completion.kinds import complete_maintenance
 from headgate.cli.console import OutputColumn
 from headgate.cli.deferred import deferred_module
 from headgate.cli.options import AsJson, LakePlace, TableArgument
@@ -17,7 +18,11 @@ else:
 
 _COLUMNS = (OutputColumn("maintenance", style="bold"), OutputColumn("permitted"))
 KindArgument = Annotated[
-    str, typer.Argument(help="'data reorganisation', 'data cleanup' or 'metadata cleanup'.")
+    str,
+    typer.Argument(
+        help="'data reorganisation', 'data cleanup' or 'metadata cleanup'.",
+        autocompletion=complete_maintenance,
+    ),
 ]
 
 
