@@ -31,12 +31,13 @@ from headgate.table.read.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from headgate.arrow import row_filter
-    from headgate.protocol.predicates import from_sql
+    from headgate.protocol.predicates import from_sql, sql_conditions
     from headgate.protocol.stats import data_skipping
     from headgate.table.data_files import deleted_rows
 else:
     row_filter = deferred("headgate.arrow", "row_filter")
     from_sql = deferred("headgate.protocol.predicates", "from_sql")
+    sql_conditions = deferred("headgate.protocol.predicates", "sql_conditions")
     data_skipping = deferred("headgate.protocol.stats", "data_skipping")
     deleted_rows = deferred("headgate.table.data_files", "deleted_rows")
 
@@ -125,7 +126,7 @@ def _predicate(asked: RowRequest, schema: Struct) -> Predicate | None:
     if asked.where is None:
         return None
     found = from_sql.parse(asked.where, schema, time_zone="")
-    if from_sql.has_syntax_error(asked.where):
+    if sql_conditions.has_syntax_error(asked.where):
         raise InvalidRequest(
             f"the condition {asked.where!r} has a syntax error, or is written as only Spark reads it: "
             "correct it, or use table.read(where=…)",

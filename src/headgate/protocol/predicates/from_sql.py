@@ -1,7 +1,7 @@
 """Which predicate a SQL condition is.
 
 Every part that is not understood in full, down to an unexpected option of a node, becomes
-``Unknown`` for that part alone.
+``Opaque`` for that part alone.
 """
 
 import re
@@ -10,12 +10,10 @@ from dataclasses import dataclass
 from datetime import tzinfo
 from decimal import Decimal
 
-import sqlglot
 from sqlglot import exp
-from sqlglot.errors import SqlglotError
 
 from headgate.errors import InvalidRequest
-from headgate.protocol.predicates import comparisons, literals, spark_strings, sql_casts, tree
+from headgate.protocol.predicates import comparisons, literals, spark_strings, sql_casts, sql_conditions, tree
 from headgate.protocol.predicates.literals import Literal
 from headgate.protocol.predicates.tree import (
     Always,
@@ -28,7 +26,6 @@ from headgate.protocol.predicates.tree import (
     all_of,
     any_of,
 )
-from headgate.protocol.schema import sql_tokens
 from headgate.protocol.schema.types import Struct
 
 _INTEGER = re.compile(r"\d{1,38}", re.ASCII)  # Spark has no longer ones
@@ -40,26 +37,18 @@ def parse(sql: str, schema: Struct, *, time_zone: str = "UTC", alias: str | None
     """The predicate of a condition on a table of ``schema``, in a session of that time zone.
 
     Raises InvalidRequest for a column that the schema does not have. Whether the text is valid SQL
-    is for Spark to say: what cannot be parsed is Unknown.
+    is for Spark to say: what cannot be parsed is Opaque.
     """
     if not sql.strip():
         raise InvalidRequest("the condition is empty: write one like id = 1, or leave it out")
     detached = spark_strings.detach_strings(sql)
-    tree = _parse_tree(detached)
+    tree = sql_conditions.parse_condition(detached)
     if tree is None:
         return Opaque(sql)
     try:
         return _Reader(schema, literals.parse_time_zone(time_zone), alias, detached).read(tree)
     except RecursionError:  # a name of a thousand parts
         return Opaque(sql)
-
-
-def has_syntax_error(sql: str) -> bool:
-    """Whether a condition cannot be read at all; some that can be are refused for what they say."""
-    detached = spark_strings.detach_strings(sql)
-    return (
-        not (detached.is_ambiguous or sql_tokens.is_too_deep(detached.sql)) and _parse_tree(detached) is None
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +83,7 @@ class JoinPart:
 def parse_join(sql: str, first: JoinSide, second: JoinSide, *, time_zone: str = "UTC") -> JoinPart:
     """What a join condition says of its first side."""
     detached = spark_strings.detach_strings(sql)
-    tree = _parse_tree(detached)
+    tree = sql_conditions.parse_condition(detached)
     try:
         return JoinPart(Always()) if tree is None else _parse_join(tree, detached, first, second, time_zone)
     except RecursionError:
@@ -115,15 +104,6 @@ def _parse_join(
         elif type(part) is exp.EQ:
             equal += _equi_keys(part, first, second)
     return JoinPart(all_of(own), tuple(equal))
-
-
-def _parse_tree(detached: spark_strings.DetachedSql) -> exp.Expr | None:
-    if detached.is_ambiguous or sql_tokens.is_too_deep(detached.sql):
-        return None
-    try:
-        return sqlglot.parse_one(detached.sql, read="spark", into=exp.Condition)
-    except (SqlglotError, RecursionError):
-        return None
 
 
 def _equi_keys(part: exp.Expr, first: JoinSide, second: JoinSide) -> list[tuple[Column, tuple[str, ...]]]:
