@@ -58,6 +58,31 @@ def test_strings_are_taken_out_and_nothing_else(sql: str, strings: tuple[str | N
         assert found.sql == sql
 
 
+@pytest.mark.parametrize("rest", ["'it", '"it', "`it", "/* it"])
+def test_what_is_not_closed_is_left_as_it_is(rest: str) -> None:
+    found = spark_strings.detach_strings(f"a = 'x' AND b = {rest}")
+
+    assert found.strings == ("x",)
+    assert found.sql.endswith(f"AND b = {rest}")
+
+
+@pytest.mark.parametrize(
+    ("sql", "ambiguous"),
+    [
+        ("a = 1", False),
+        ("a = 1 -- first\nAND b = 2", False),
+        ("a = 1 -- first\\\nAND b = 2", True),
+        ("a = 1 AND\n b = 2 -- second\\\nAND c = 3", True),
+        ("-- first\na = \\\n1", False),
+        ("a = 1\nAND b = 2 -- last\\", False),
+        ("a < timestamp WithOut TIME ZONE '2026-01-31'", True),
+        ("withouts = 1", False),
+    ],
+)
+def test_what_other_parsers_read_differently_is_told(sql: str, *, ambiguous: bool) -> None:
+    assert DetachedSql(sql, ()).is_ambiguous is ambiguous
+
+
 def test_a_literal_that_is_none_of_ours_says_what_it_says() -> None:
     found = DetachedSql("", ("x",))
 

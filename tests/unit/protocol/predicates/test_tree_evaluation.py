@@ -105,9 +105,10 @@ def test_which_column_a_name_stands_for(name: str, column: Column | None) -> Non
 
 def test_a_part_of_what_does_not_compare_by_its_bytes_does_not_either() -> None:
     padded: dict[str, Any] = {"__COLLATIONS": {}}
-    schema = Struct((Field("s", Struct((Field("x", TEXT),)), metadata=padded),))
+    schema = Struct((Field("s", Struct((Field("x", TEXT), Field("n", LONG))), metadata=padded),))
 
     assert tree.resolve_column(schema, ("s", "x")) == Column(("s", "x"), TEXT, plain=False)
+    assert tree.resolve_column(schema, ("s", "n")) == Column(("s", "n"), LONG)
 
 
 @pytest.mark.parametrize("name", ["no", "address.no", "id.x", "address.zip.x", "t.no"])
