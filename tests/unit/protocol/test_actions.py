@@ -42,8 +42,12 @@ def test_the_features_of_a_protocol_are_sets() -> None:
     assert one == other
     assert hash(one) == hash(other)
     assert one != protocol("a", "b", readers=("c",))
+    assert one != protocol("a", readers=("c", "d"))
     assert one != msgspec.structs.replace(one, min_reader_version=2)
+    assert one != msgspec.structs.replace(one, min_writer_version=6)
+    assert PROTOCOL == Protocol(min_reader_version=1, min_writer_version=2, writer_features=())
     assert metadata() != PROTOCOL
+    assert PROTOCOL != metadata()
 
 
 @pytest.mark.parametrize(
