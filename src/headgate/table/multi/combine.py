@@ -168,6 +168,11 @@ def check_combinable(collected: Sequence[Transaction]) -> None:
             "the table tracks its rows (delta.enableRowTracking), and rows that this transaction wrote "
             "were written again by it, before they had ids"
         )
+    if _rearranges_its_own(collected):
+        raise _not_combinable_error(
+            "files that this transaction wrote were laid out anew by it (OPTIMIZE, REORG), and no stream or "
+            "change feed would be told of their rows"
+        )
 
 
 def _changes_data(txn: Transaction) -> bool:
@@ -188,6 +193,16 @@ def _rewrites_its_own(collected: Sequence[Transaction]) -> bool:
             return True
         removed = {remove.path for remove in writes.removes}
         added |= {add.path for add in writes.adds} - removed
+    return False
+
+
+def _rearranges_its_own(collected: Sequence[Transaction]) -> bool:
+    added: set[str] = set()
+    for txn in collected:
+        writes = txn.attempt.writes
+        if any(not remove.data_change and remove.path in added for remove in writes.removes):
+            return True
+        added |= {add.path for add in writes.adds if add.data_change}
     return False
 
 

@@ -61,6 +61,11 @@ def gone(path: str, vector: str | None = None) -> RemoveFile:
     return msgspec.structs.replace(commits.remove(path), deletion_vector=add(path, vector).deletion_vector)
 
 
+def quietly_gone(path: str, vector: str | None = None) -> RemoveFile:
+    """As OPTIMIZE removes a file, whose rows are in another one."""
+    return msgspec.structs.replace(gone(path, vector), data_change=False)
+
+
 def collected(base: Snapshot, *changes: Change) -> list[Transaction]:
     """The changes, each decided from what the one before it left."""
     made: list[Transaction] = []
@@ -201,6 +206,12 @@ CDC = AddCdcFile(path="c", partition_values={}, size=1)
         ),
         (table(), [of(add("a")), of(name="ROW TRACKING BACKFILL")], "must be the only change"),
         (table(), [of(name="REPLACE TABLE"), of(add("a"))], "must be the only change"),
+        (table(), [of(add("a")), of(quietly_gone("a"), add("b", data_change=False))], "laid out anew"),
+        (
+            table(add("a")),
+            [of(gone("a"), add("a", "v")), of(quietly_gone("a", "v"), add("b", data_change=False))],
+            "laid out anew",
+        ),
     ],
 )
 def test_what_one_version_could_not_tell_is_refused(base: Snapshot, changes: list[Change], says: str) -> None:
@@ -217,6 +228,8 @@ def test_what_one_version_could_not_tell_is_refused(base: Snapshot, changes: lis
         (table(), [of(add("b"), CDC), of(AppTransaction(app_id="x", version=1))]),
         (tracked(add("x")), [of(add("a")), of(gone("x"), add("b"))]),
         (tracked(), [of(add("a")), of(gone("a"))]),
+        (table(add("x")), [of(add("a")), of(quietly_gone("x"), add("b", data_change=False))]),
+        (table(add("x")), [of(quietly_gone("x"), add("b", data_change=False)), of(gone("b"), add("c"))]),
     ],
 )  # fmt: skip
 def test_what_one_version_can_tell_is_not_refused(base: Snapshot, changes: list[Change]) -> None:
