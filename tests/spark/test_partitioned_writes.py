@@ -75,6 +75,36 @@ def test_bytes_that_are_no_text_cannot_be_partition_values(spark: SparkSession, 
     assert table.version() == 0
 
 
+def test_an_empty_partition_value_is_null_before_any_rule_looks(spark: SparkSession, lake: Lake) -> None:
+    """The log does not tell the two apart, so a rule that took '' would let null in."""
+    strict = lake.create_table("s.strict", "id INT, p STRING NOT NULL", partition_by=["p"])
+    strict.append(spark.sql("SELECT 1 AS id, 'x' AS p"))
+
+    for write in (
+        lambda: strict.append(spark.sql("SELECT 2 AS id, '' AS p")),
+        lambda: strict.append([{"id": 2, "p": ""}]),
+        lambda: strict.update({"p": "''"}, where="id = 1"),
+    ):
+        with pytest.raises(ConstraintViolated, match="'p' is NOT NULL"):
+            write()
+    assert rows.of_frame(strict.read()) == [{"id": 1, "p": "x"}]
+
+
+def test_an_empty_partition_value_is_not_what_replace_where_asked_for(
+    spark: SparkSession, lake: Lake
+) -> None:
+    table = lake.create_table("s.loose", "id INT, p STRING, b BINARY", partition_by=["p", "b"])
+    empty = spark.sql("SELECT 1 AS id, '' AS p, X'' AS b")
+
+    table.append(empty)
+    table.append([{"id": 2, "p": "", "b": b""}])
+    with pytest.raises(ConstraintViolated):
+        table.overwrite(empty, replace_where="p = ''")
+
+    nothing = {"p": None, "b": None}
+    assert rows.of_frame(table.read()) == [{"id": 1, **nothing}, {"id": 2, **nothing}]
+
+
 @pytest.mark.parametrize("mode", ["name", "id"])
 def test_mapped_columns_are_written_under_physical_names_with_ids(
     spark: SparkSession, lake: Lake, mode: str

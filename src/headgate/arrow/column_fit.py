@@ -27,6 +27,11 @@ def fit_column(column: pa.ChunkedArray, field: Field, part: PartFinder) -> pa.Ch
     return pa.chunked_array(fitted, wanted)
 
 
+def empty_as_null(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The same texts or bytes, with null in the place of what is empty."""
+    return pc.if_else(pc.greater(pc.binary_length(column), 0), column, pa.scalar(None, column.type))
+
+
 def fit_array(values: pa.Array, data_type: DataType, wanted: pa.DataType, part: PartFinder) -> pa.Array:
     """The same for one array of values, of a column or of a part of one; ``wanted`` is its type in Arrow."""
     if values.type == wanted:

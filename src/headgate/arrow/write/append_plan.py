@@ -4,21 +4,23 @@ Whoever holds a table keeps the last plans (``append_plan_cache.py``).
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
-from headgate.arrow import arrow_types
+from headgate.arrow import arrow_types, column_fit
 from headgate.arrow.expressions import RowContext
 from headgate.arrow.write import fill_columns, lossless_casts, new_files, row_rules
 from headgate.arrow.write.fill_columns import ColumnFill, FillInput
 from headgate.arrow.write.new_files import FileShape
 from headgate.arrow.write.row_rules import RowRule
 from headgate.clock import World
+from headgate.protocol.actions import Metadata
 from headgate.protocol.domains import lifecycle
 from headgate.protocol.features import clustering, identity_columns
 from headgate.protocol.metadata.implicit_changes import MetadataOutcome, WriteIntent
-from headgate.protocol.schema import enforcement
+from headgate.protocol.metadata.stored_expressions import GENERATED
+from headgate.protocol.schema import enforcement, partition_values
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.column_mapping import Path
 from headgate.protocol.schema.types import Struct
@@ -47,12 +49,14 @@ class AppendPlan:
     fills: tuple[ColumnFill, ...]
     rules: tuple[RowRule, ...]
     shape: FileShape
+    emptied: tuple[str, ...]
+    """The partition columns of which the log does not tell an empty value from null."""
 
     def at(self, base: Snapshot) -> "AppendPlan":
         """The same for another version of a table whose metadata is the same."""
         known = self.prepared
         prepared = PreparedWrite(base, known.planned, known.metadata, known.protocol)
-        return AppendPlan(prepared, self.schema, self.fills, self.rules, self.shape)
+        return replace(self, prepared=prepared)
 
     @property
     def keeps_metadata(self) -> bool:
@@ -62,9 +66,11 @@ class AppendPlan:
         """The rows with all columns of the table that can have values; refused if one breaks a rule."""
         identities = identity_columns.columns_of_schema(self.schema)
         given = FillInput(rows, identities, now_micros)
-        columns = fill_columns.fill_columns(self.fills, given)
+        columns = dict(fill_columns.fill_columns(self.fills, given))
+        for name in self.emptied:
+            columns[name] = column_fit.empty_as_null(columns[name])
         row_rules.check_rows(self.rules, RowContext(columns, rows.num_rows, now_micros))
-        return pa.table(dict(columns))
+        return pa.table(columns)
 
 
 def make_plan(world: World, base: Snapshot, asked: PlanRequest, zone: Callable[[], str]) -> AppendPlan:
@@ -81,7 +87,17 @@ def make_plan(world: World, base: Snapshot, asked: PlanRequest, zone: Callable[[
     fills, computed = fill_columns.plan_fills(schema, asked.incoming, zone)
     rules = row_rules.plan_rules(schema, metadata, computed, zone)
     shape = new_files.file_shape(metadata, schema, clustering_of(base))
-    return AppendPlan(prepared, schema, fills, rules, shape)
+    return AppendPlan(prepared, schema, fills, rules, shape, _emptied(schema, metadata))
+
+
+def _emptied(schema: Struct, metadata: Metadata) -> tuple[str, ...]:
+    fields = (schema.find(name) for name in metadata.partition_columns)
+    return tuple(
+        field.name
+        for field in fields
+        if field is not None and GENERATED not in field.metadata
+        if partition_values.has_empty_values(field.type)
+    )
 
 
 def clustering_of(base: Snapshot) -> tuple[Path, ...]:

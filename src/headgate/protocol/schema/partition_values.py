@@ -16,6 +16,11 @@ _SCALE = re.compile(r"decimal\(\d+,\s*(\d+)\)")
 _BITS = {"byte": 8, "short": 16, "integer": 32, "long": 64}
 
 
+def has_empty_values(data_type: DataType) -> bool:
+    """Whether a value of the type can be empty, as ``''`` is: the log does not tell that from null."""
+    return data_type in (Primitive("string"), Primitive("binary"))
+
+
 def canonical_text(text: str | None, data_type: DataType) -> str | None:
     """The value as text that casts to ``data_type``; None for null, which the log also writes as ''.
 

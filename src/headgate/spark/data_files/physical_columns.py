@@ -17,7 +17,7 @@ from headgate.protocol.actions import Metadata
 from headgate.protocol.features import identity_columns
 from headgate.protocol.metadata.char_varchar import TYPE_STRING_KEY
 from headgate.protocol.metadata.stored_expressions import DEFAULT, GENERATED
-from headgate.protocol.schema import column_mapping, enforcement
+from headgate.protocol.schema import column_mapping, enforcement, partition_values
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.column_mapping import ColumnMappingMode
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct, as_nullable
@@ -58,7 +58,7 @@ def to_physical(
     names of ``extra`` are stored too, under these names.
     """
     schema = schema_json.parse(metadata.schema_string)
-    logical = _with_table_columns(df, schema, extra)
+    logical = _with_empty_as_null(_with_table_columns(df, schema, extra), schema, metadata)
     rules = (*(checks.row_constraints(schema, metadata) if checked else ()), *rules)
     mode = column_mapping.mapping_mode(metadata)
     partitioned = _partition_columns(schema, metadata, mode)
@@ -131,6 +131,19 @@ def _with_table_columns(df: DataFrame, schema: Struct, extra: Sequence[Field]) -
         if GENERATED in field.metadata and incoming.find(field.name) is None
     }
     return rows.withColumns(computed) if computed else rows
+
+
+def _with_empty_as_null(rows: DataFrame, schema: Struct, metadata: Metadata) -> DataFrame:
+    """The rows before any rule looks at them: the log does not tell an empty partition value from null."""
+    fields = (schema.find(name) for name in metadata.partition_columns)
+    emptied = {
+        field.name: char_varchar.with_declared_type(F.when(F.length(column) > 0, column), field)
+        for field in fields
+        if field is not None and GENERATED not in field.metadata
+        if partition_values.has_empty_values(field.type)
+        for column in [spark_schema.column(field.name)]
+    }
+    return rows.withColumns(emptied) if emptied else rows
 
 
 def incoming_or_default(field: Field, incoming: Struct) -> Column:
