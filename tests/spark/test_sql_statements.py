@@ -42,6 +42,19 @@ def test_every_statement_has_a_row() -> None:
     assert set(COMMANDS) == set(Command.__args__)
 
 
+def test_a_time_without_a_zone_from_a_subquery_stays_as_the_clock_shows_it(
+    lake: Lake, spark: SparkSession
+) -> None:
+    lake.sql("CREATE TABLE s.clocks (id INT, shown TIMESTAMP_NTZ)")
+    lake.sql("INSERT INTO s.clocks VALUES (1, TIMESTAMP_NTZ '2026-03-08 02:30:00.000001'), (2, NULL)")
+    spark.conf.set("spark.sql.session.timeZone", "America/New_York")  # which has no such time on that day
+    try:
+        lake.sql("UPDATE s.clocks SET shown = (SELECT max(shown) FROM s.clocks) WHERE id = 2")
+        assert lake.sql("SELECT count(DISTINCT shown), count(shown) FROM s.clocks").first() == (1, 2)
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", "UTC")
+
+
 def test_a_query_mixes_versions_views_frames_and_parameters(lake: Lake, spark: SparkSession) -> None:
     spark.createDataFrame([(1, "x")], "id INT, mark STRING").createOrReplaceTempView("marks")
     extra = spark.createDataFrame([(2, "y")], "id INT, mark STRING")

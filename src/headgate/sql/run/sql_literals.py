@@ -47,6 +47,11 @@ def text_literal(value: str) -> str:
     return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
+def wall_clock_literal(value: datetime) -> str:
+    """A time without a zone, as a clock on a wall shows it anywhere."""
+    return f"TIMESTAMP_NTZ '{value.isoformat(sep=' ')}'"
+
+
 def _moment(value: datetime) -> str:
     if value.tzinfo is None:
         value = value.astimezone()

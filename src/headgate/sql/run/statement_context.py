@@ -12,6 +12,7 @@ from typing import Any
 
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import TimestampNTZType
 
 from headgate.errors import InvalidRequest, VersionNotFound
 from headgate.lake.table import Table
@@ -141,10 +142,13 @@ class StatementContext:
         if not sql.mentions and not _has_subquery(sql.text):
             return self.expression(sql)
         try:
-            found = self.query("SELECT", sql).collect()
+            frame = self.query("SELECT", sql)
+            value = frame.collect()[0][0]
         except AnalysisException:  # it names columns of the row
             return self.expression(sql)
-        return sql_literals.sql_literal(found[0][0])
+        if value is not None and frame.schema[0].dataType == TimestampNTZType():
+            return sql_literals.wall_clock_literal(value)
+        return sql_literals.sql_literal(value)
 
     def optional_expression(self, sql: SqlText | None) -> str | None:
         """The same of what need not be there."""
