@@ -45,7 +45,7 @@ def test_the_features_of_a_protocol_are_sets() -> None:
     assert one != protocol("a", readers=("c", "d"))
     assert one != msgspec.structs.replace(one, min_reader_version=2)
     assert one != msgspec.structs.replace(one, min_writer_version=6)
-    assert PROTOCOL == Protocol(min_reader_version=1, min_writer_version=2, writer_features=())
+    assert Protocol(min_reader_version=1, min_writer_version=2, writer_features=()) == PROTOCOL
     assert metadata() != PROTOCOL
     assert PROTOCOL != metadata()
 
