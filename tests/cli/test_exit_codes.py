@@ -92,7 +92,7 @@ def test_wrong_usage_and_an_interruption_have_codes_of_their_own(monkeypatch: py
         (["-c", "SELECT * FROM sales.nothing LIMIT 1"], 3),
         (["-c", "DESCRIBE sales.nothing"], 3),
         (["-c", "SHOW TABLES IN nowhere"], 3),
-        (["-c", "SELECT * FROM sales.orders LIMIT 1", "-c", "DESCRIBE HISTORY sales.nothing"], 3),
+        (["-c", "SELECT * FROM sales.orders LIMIT 1", "-c", "DESCRIBE sales.nothing"], 3),
         (["-c", "\\nonsense"], 1),
     ],
     ids=str,
