@@ -46,8 +46,7 @@ def test_the_features_of_a_protocol_are_sets() -> None:
     assert one != msgspec.structs.replace(one, min_reader_version=2)
     assert one != msgspec.structs.replace(one, min_writer_version=6)
     assert Protocol(min_reader_version=1, min_writer_version=2, writer_features=()) == PROTOCOL
-    assert metadata() != PROTOCOL
-    assert PROTOCOL != metadata()  # noqa: SIM300 — the other one is asked first
+    assert PROTOCOL not in (metadata(), "(1, 2)")  # "!=" asks neither
 
 
 @pytest.mark.parametrize(
