@@ -28,12 +28,21 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @contextmanager
 def _running(lake: Path, words: str) -> Iterator[subprocess.Popen[str]]:
-    """A command that has begun to print."""
+    """A command that has begun to print; Ctrl-C ends it even where a shell started the tests with ``&``."""
     command = [sys.executable, "-u", "-c", _PROGRAM, *words.split(), "--lake", str(lake)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline()
-        yield process
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 — before any thread
+    ) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline()
+            yield process
+        finally:
+            process.kill()
 
 
 @pytest.mark.parametrize(
