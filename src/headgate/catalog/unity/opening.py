@@ -48,8 +48,8 @@ def parse_address(place: str) -> tuple[str, str]:
         )
     if parts.username or parts.password or parts.query or parts.fragment:
         raise InvalidRequest(
-            "the address of a Unity Catalog server has no user, no password and no query: give the token as "
-            "headgate.connect(…, token=…)"
+            "the address of a Unity Catalog server has no user, no password and no query: give the token to "
+            "headgate.connect as the argument named so"
         )
     return f"{parts.scheme}://{parts.netloc}", name
 
