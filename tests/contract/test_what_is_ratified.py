@@ -150,8 +150,8 @@ def test_every_rule_has_a_commit_that_breaks_it() -> None:
         row.name
         for row in (*content_rules.RULES, *text_rules.RULES, *table_rules.RULES, validation.PARSE_RULE)
     }
-    of_owners = {f"commit-owner{part}" for part in ("", "-feature", "-named", "-timestamps")}
-    elsewhere = {"stamped", "identified", *of_owners}
+    of_coordinators = {f"coordinator{part}" for part in ("", "-feature", "-named", "-timestamps")}
+    elsewhere = {"stamped", "identified", *of_coordinators}
 
     assert named - {case.rule for case in CASES} == elsewhere
 
